@@ -1,0 +1,89 @@
+"""Where a command's configuration comes from: files, or what this node and its variables say."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from otelgpu.cli.default import default_configuration
+from otelgpu.component import ReceiverFactory
+from otelgpu.config.document import ConfigError, Document, parse
+from otelgpu.config.load import load
+from otelgpu.points.stream import AttributeValue
+from otelgpu.service.factories import InstalledFactories
+from otelgpu.service.graph import Environment
+from otelgpu.service.resource import make_resource
+
+config_option = click.option(
+    "--config",
+    "-c",
+    "files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="YAML file; may be given several times, later files win. Without it, receivers are found "
+    "by probing, and points go where OTEL_EXPORTER_OTLP_ENDPOINT says or are shown.",
+)
+
+_PREFERENCE = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+
+
+class BadConfigurationError(click.ClickException):
+    """The configuration cannot be used: exit code 2, every mistake on a line of its own."""
+
+    exit_code = 2
+
+    def __init__(self, error: ConfigError) -> None:
+        count = len(error.mistakes)
+        head = f"{count} mistake{'' if count == 1 else 's'} in the configuration:"
+        super().__init__("\n".join([head, *(f"  {mistake}" for mistake in error.mistakes)]))
+
+
+def read(files: Sequence[Path]) -> Document:
+    """Return the checked configuration; warnings go to stderr.
+
+    Raises:
+        BadConfigurationError: with every mistake.
+
+    """
+    environ = os.environ
+    factories = InstalledFactories()
+    try:
+        raw: Mapping[str, Any]
+        raw = load(files) if files else default_configuration(environ, factories, _say)
+        document = parse(raw, factories, environ)
+    except ConfigError as error:
+        raise BadConfigurationError(error) from error
+    for warning in document.warnings:
+        _say(f"warning: {warning}")
+    if environ.get(_PREFERENCE, "cumulative").lower() in {"delta", "lowmemory"}:
+        _say(
+            f"warning: {_PREFERENCE}={environ[_PREFERENCE]} is not followed: points are cumulative."
+            " For a destination that takes deltas, send through an OpenTelemetry Collector with"
+            " collector-config/delta.yaml (processor cumulative_to_delta)."
+        )
+    return document
+
+
+def environment(document: Document) -> Environment:
+    """Return the Resource and the clock for a configuration's components."""
+    extra: dict[str, AttributeValue] = {}
+    used = {id_ for p in document.pipelines.values() for id_ in p.receivers}
+    for spec in document.components.values():
+        if isinstance(spec.factory, ReceiverFactory) and spec.id in used:
+            extra |= spec.factory.resource
+    configured = document.service.telemetry.resource
+    return Environment(make_resource(os.environ, extra, configured), _SystemClock())
+
+
+class _SystemClock:
+    time_ns = staticmethod(time.time_ns)
+    monotonic = staticmethod(time.monotonic)
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)

@@ -1,0 +1,53 @@
+"""``otelgpu run``: reads GPUs and sends their telemetry until told to stop."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from otelgpu.cli.configuration import config_option, environment, read
+from otelgpu.service.agent import Agent, StartError
+from otelgpu.telemetry.logs import configure
+
+
+@click.command()
+@config_option
+def run(files: tuple[Path, ...]) -> int:
+    """Read GPUs and send their telemetry until SIGTERM or SIGINT."""
+    stop = _stop_on_signals()
+    document = read(files)
+    logs = document.service.telemetry.logs
+    configure(sys.stderr, logs.level, logs.encoding)
+    log = logging.getLogger("otelgpu")
+    agent = Agent(document, environment(document))
+    try:
+        agent.start()
+    except StartError as error:
+        log.error("%s", error)  # noqa: TRY400 - its words say it all
+        return 1
+    log.info("started: %s", ", ".join(document.pipelines))
+    stop.wait()
+    log.info("stopping")
+    agent.stop()
+    return 0
+
+
+def _stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+
+    def on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signal's form
+        if stop.is_set():
+            # Asked twice: whoever asks does not want to wait for the drain.
+            os._exit(1)
+        stop.set()
+
+    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGTERM, on_signal)
+    return stop

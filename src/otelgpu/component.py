@@ -1,0 +1,145 @@
+"""The contracts that receivers, processors and exporters implement."""
+
+from __future__ import annotations
+
+import builtins
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Generic, Protocol, TypeVar
+
+from attrs import field, frozen
+
+from otelgpu.points.batch import Batch, Readings
+from otelgpu.points.event import Event, EventBatch
+from otelgpu.points.stream import Attributes, Streams
+from otelgpu.telemetry.component import ComponentTelemetry
+
+
+class Component(Protocol):
+    """Anything the service starts and stops."""
+
+    def start(self) -> None:
+        """Acquire resources and begin work; raise to abort the agent's start-up."""
+
+    def shutdown(self, timeout: float) -> None:
+        """Stop, drain and release within ``timeout`` seconds; safe before start and repeated."""
+
+
+class Consumer(Protocol):
+    """Takes what flows through pipelines, under the hand-over's lock: it must not block.
+
+    Batches are never changed: who wants another one makes it. A consumer of one signal only says
+    so in its factory and is never given the other.
+    """
+
+    def consume(self, batch: Batch) -> None:
+        """Take points; whatever is raised is counted and logged by the caller."""
+
+    def consume_events(self, batch: EventBatch) -> None:
+        """Take events; whatever is raised is counted and logged by the caller."""
+
+
+class Stage(Component, Consumer, Protocol):
+    """A processor or an exporter."""
+
+
+class HandOver(Protocol):
+    """The one door from a receiver into its pipelines."""
+
+    def readings(self, readings: Readings) -> None:
+        """Hand over all that the source has now; a stream that is missing has ended."""
+
+    def events(self, events: Sequence[Event]) -> None:
+        """Hand over events."""
+
+
+class Clock(Protocol):
+    """Where time comes from; injected, so that tests need not wait."""
+
+    def time_ns(self) -> int:
+        """Return wall-clock time in ns since the Unix epoch."""
+
+    def monotonic(self) -> float:
+        """Return seconds of a clock that never steps."""
+
+
+class Signal(StrEnum):
+    """What a pipeline carries; also the type in a pipeline's id."""
+
+    METRICS = "metrics"
+    EVENTS = "events"
+
+
+class Stability(StrEnum):
+    """How far users may rely on a component, in the Collector's words."""
+
+    DEVELOPMENT = "development"
+    ALPHA = "alpha"
+    BETA = "beta"
+    STABLE = "stable"
+
+
+@frozen
+class Settings:
+    """What the service gives to a component, beside its configuration."""
+
+    id: str
+    """Its id in the configuration: ``type`` or ``type/name``."""
+    logger: logging.Logger
+    streams: Streams
+    telemetry: ComponentTelemetry
+    """Where the component counts what it does and says what state it is in."""
+    clock: Clock
+
+
+C = TypeVar("C")
+_METRICS = frozenset({Signal.METRICS})
+
+
+@frozen
+class ReceiverFactory(Generic[C]):
+    """What a receiver's package exports."""
+
+    type: str
+    config: builtins.type[C]
+    create: Callable[[Settings, C, HandOver], Component]
+    stability: Stability
+    signals: frozenset[Signal] = _METRICS
+    scrapes: int = 1
+    """How many scrapes it takes until every metric has a value: 2 where rates are computed."""
+    probe: Callable[[], bool] | None = None
+    """Says whether this node has what the receiver reads; may hang as the vendor's library may."""
+    resource: Attributes = field(factory=dict)
+    """Attributes that the Resource must carry while such a receiver is in use."""
+
+
+@frozen
+class ProcessorFactory(Generic[C]):
+    """What a processor's package exports."""
+
+    type: str
+    config: builtins.type[C]
+    create: Callable[[Settings, C, Consumer], Stage]
+    stability: Stability
+    signals: frozenset[Signal] = _METRICS
+
+
+def _no_defaults(_: Mapping[str, str]) -> Mapping[str, Any]:
+    return {}
+
+
+@frozen
+class ExporterFactory(Generic[C]):
+    """What an exporter's package exports."""
+
+    type: str
+    config: builtins.type[C]
+    create: Callable[[Settings, C], Stage]
+    stability: Stability
+    signals: frozenset[Signal] = _METRICS
+    defaults: Callable[[Mapping[str, str]], Mapping[str, Any]] = _no_defaults
+    """Raw settings that environment variables of a standard give where the file is silent."""
+
+
+AnyFactory = ReceiverFactory[Any] | ProcessorFactory[Any] | ExporterFactory[Any]

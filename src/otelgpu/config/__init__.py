@@ -1,0 +1,1 @@
+"""Configuration: YAML files in the Collector's form become checked settings objects."""

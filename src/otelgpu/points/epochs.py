@@ -1,0 +1,76 @@
+"""Start times of counters that began before us and fall when a driver restarts."""
+
+from __future__ import annotations
+
+from attrs import define
+
+from otelgpu.points.batch import Point, Reading, Readings
+from otelgpu.points.metric import Instrument
+from otelgpu.points.stream import Stream
+
+JITTER = 0.5
+"""A counter that falls by less than this share did not restart: drivers jitter."""
+KEPT = 600.0
+"""Seconds for which an epoch outlives the last reading of its stream."""
+_SWEEP = 60.0
+
+
+@define(eq=False)
+class _Epoch:
+    start: int
+    seen: int
+    value: float
+    touched: float
+
+
+class Epochs:
+    """Gives each point its start; lives as long as the service, so that reloads change nothing.
+
+    The first point of a counter starts at its own time: what it counted before us is not ours to
+    date. After a fall the new start is the time of the last reading before it, so that a conversion
+    to deltas loses nothing (OpenTelemetry metrics data model, "cumulative streams: handling resets"
+    and "inserting true reset points").
+    """
+
+    def __init__(self) -> None:
+        self._epochs: dict[Stream, _Epoch] = {}
+        self._swept = float("-inf")
+        self.held: list[Stream] = []
+        """Streams whose last value was held in the last call: they fell by a little."""
+
+    def points(self, readings: Readings, now: int, monotonic: float) -> list[Point]:
+        """Return the readings as points of the time ``now`` (ns since the Unix epoch)."""
+        self.held = []
+        counter = Instrument.COUNTER
+        points = [
+            self._counted(reading, now, monotonic)
+            if reading[0].metric.instrument is counter
+            else (*reading, 0)
+            for reading in readings
+        ]
+        if monotonic >= self._swept + _SWEEP:
+            self._sweep(monotonic)
+        return points
+
+    def _counted(self, reading: Reading, now: int, monotonic: float) -> Point:
+        stream, value = reading
+        epoch = self._epochs.get(stream)
+        if epoch is None:
+            epoch = self._epochs[stream] = _Epoch(now, now, value, monotonic)
+        elif value >= epoch.value:
+            epoch.value = value
+        elif value < epoch.value * JITTER:
+            epoch.start = epoch.seen
+            epoch.value = value
+        else:
+            self.held.append(stream)
+        # The wall clock may be set back: a start must not lie after its point.
+        epoch.start = min(epoch.start, now)
+        epoch.seen = now
+        epoch.touched = monotonic
+        return (stream, epoch.value, epoch.start)
+
+    def _sweep(self, monotonic: float) -> None:
+        self._swept = monotonic
+        for stream in [s for s, e in self._epochs.items() if e.touched < monotonic - KEPT]:
+            del self._epochs[stream]

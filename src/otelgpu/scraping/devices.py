@@ -1,0 +1,204 @@
+"""One scrape of all devices of a vendor: discovery, reading, status, and the receiver's state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from attrs import frozen
+
+from otelgpu.component import Settings
+from otelgpu.points.batch import Readings
+from otelgpu.points.metric import Metric
+from otelgpu.scraping.device import Device, DeviceTarget
+from otelgpu.scraping.discovery import SHORTEST, Client, Discovery
+from otelgpu.scraping.pci import PciFunctions
+from otelgpu.scraping.table import Table
+from otelgpu.scraping.target import Target, TargetReader
+from otelgpu.semconv.metrics import (
+    OTELGPU_COMPONENT_ERRORS,
+    OTELGPU_DEVICE_COUNT,
+    OTELGPU_DEVICE_EXPECTED,
+    OTELGPU_RECEIVER_UP,
+    OTELGPU_SCRAPE_DROPPED,
+    OTELGPU_TARGET_HUNG,
+)
+from otelgpu.telemetry.component import OK
+
+D = TypeVar("D", bound=Device)
+
+
+@frozen
+class Vendor:
+    """What is special about a vendor's devices."""
+
+    name: str
+    """Value of hw.vendor."""
+    states: str
+    """First part of the ids of the receiver's states."""
+    expected: Callable[[], PciFunctions | None]
+    """Counts the devices that the node should have, without the vendor's driver."""
+
+
+@frozen
+class Pace:
+    """Times of a receiver, in seconds."""
+
+    interval: float
+    """Between two scrapes; a scrape begins no target after it."""
+    timeout: float
+    """Deadline of one target."""
+    discovery: float = 60.0
+    """Between two searches for devices."""
+    shortest: float = SHORTEST
+    """Before the first new try after a failed search."""
+
+
+class DeviceScraper(Generic[D]):
+    """Reads all devices that a client finds, by one table."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        vendor: Vendor,
+        client: Client[D],
+        table: Table[D],
+        enabled: Callable[[Metric], bool],
+        pace: Pace,
+    ) -> None:
+        self._settings = settings
+        self._telemetry = settings.telemetry
+        self._log = settings.logger
+        self._vendor = vendor
+        self._table = table
+        self._enabled = enabled
+        self._pace = pace
+        clock = settings.clock.monotonic
+        self._discovery = Discovery(client, pace.discovery, clock, pace.shortest)
+        self._reader = TargetReader(settings.id, pace.timeout, self._mistake)
+        self._targets: dict[str, DeviceTarget[D]] = {}
+        self._finds = 0
+        self._first = 0
+
+    def start(self) -> None:
+        """Count what should be there; a node without a driver is a state, not an error."""
+        expected = self._vendor.expected()
+        if expected is not None:
+            common = {"hw.vendor": self._vendor.name}
+            self._telemetry.set(OTELGPU_DEVICE_EXPECTED, expected.host, common)
+            if expected.passed_through:
+                vfio = {**common, "otelgpu.device.binding": "vfio"}
+                self._telemetry.set(OTELGPU_DEVICE_EXPECTED, expected.passed_through, vfio)
+
+    def shutdown(self, timeout: float) -> None:  # noqa: ARG002 - nothing here waits
+        """Leave the library open: a thread may be inside it, and the process is about to end."""
+        self._reader.close()
+
+    def scrape(self) -> Readings:
+        """Search for devices when it is time, and read all there are."""
+        if self._discovery.due or self._discovery.finds != self._finds:
+            self._search()
+        order = list(self._targets.values())
+        order = order[self._first :] + order[: self._first]
+        cycle = self._reader.read(order, self._pace.interval)
+        readings = cycle.readings
+        for target in cycle.hung:
+            self._telemetry.add(OTELGPU_TARGET_HUNG, 1, {"hw.id": target.id})
+            self._targets[target.id].unanswered(readings, "hung")
+        for target in cycle.unread:
+            if cycle.stalled:
+                self._targets[target.id].unanswered(readings, "hung")
+            else:
+                self._targets[target.id].unread("late")
+        self._begin_with(cycle.unread[0] if cycle.unread else None)
+        self._judge()
+        return readings
+
+    def _search(self) -> None:
+        if self._discovery.due:
+            self._discovery.reopen = not self._reader.hung
+            self._reader.read([self._discovery])
+            if Discovery.id in self._reader.hung:
+                self._telemetry.add(OTELGPU_TARGET_HUNG, 1)
+        if self._discovery.finds == self._finds:
+            return
+        self._finds = self._discovery.finds
+        inventory = self._discovery.inventory
+        # A device that the library counts but cannot name now is one of those that we know.
+        targets = {d.id: self._target(d) for d in inventory.devices}
+        missing = [t for t in self._targets.values() if t.id not in targets]
+        for target in missing[: len(inventory.unreadable)]:
+            targets[target.id] = target
+        self._say_changes(targets)
+        self._targets = targets
+        self._first = 0
+
+    def _target(self, device: D) -> DeviceTarget[D]:
+        known = self._targets.get(device.id)
+        if known is not None and (known.device == device or known.id in self._reader.hung):
+            return known
+        return DeviceTarget(
+            device,
+            self._table,
+            self._enabled,
+            self._settings.streams,
+            self._settings.clock.monotonic,
+            self._drop,
+        )
+
+    def _say_changes(self, targets: dict[str, DeviceTarget[D]]) -> None:
+        for name in targets.keys() - self._targets.keys():
+            self._log.info("found %s", name)
+        for name in self._targets.keys() - targets.keys():
+            self._log.warning("%s is gone", name)
+
+    def _begin_with(self, target: Target | None) -> None:
+        """Begin the next cycle with a target that this one had no time for."""
+        ids = list(self._targets)
+        self._first = ids.index(target.id) if target is not None else 0
+
+    def _judge(self) -> None:
+        """Say what state the receiver is in."""
+        targets = self._targets.values()
+        up = sum(t.reachable is True for t in targets)
+        common = {"hw.vendor": self._vendor.name}
+        self._telemetry.set(OTELGPU_RECEIVER_UP, int(up > 0))
+        self._telemetry.set(OTELGPU_DEVICE_COUNT, up, common)
+        self._discovery.settle(well=up > 0 or not targets)
+        state, detail = next(self._states(up))
+        if state != OK:
+            state = f"{self._vendor.states}.{state}"
+        if self._telemetry.enter(state, detail):
+            log = self._log.info if state == OK else self._log.warning
+            log("state %s: %s", state, detail)
+
+    def _states(self, up: int) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong, the worst first, and at last that all is well."""
+        targets, hung = self._targets.values(), self._reader.hung
+        if not targets and Discovery.id in hung:
+            yield "discovery_hung", f"no answer within {self._pace.timeout:g} s"
+        if not targets and self._discovery.error is not None:
+            yield self._discovery.error.reason, str(self._discovery.error)
+        stuck = [t.id for t in targets if t.id in hung]
+        if stuck and not up:
+            yield "library_hung", ", ".join(stuck)
+        if lost := [f"{t.id} ({t.lost})" for t in targets if t.lost]:
+            yield "device_lost", ", ".join(lost)
+        if stuck:
+            yield "device_hung", ", ".join(stuck)
+        if unreadable := self._discovery.inventory.unreadable:
+            yield "device_unreadable", ", ".join(f"{u.name}: {u.error}" for u in unreadable)
+        if targets and not up:
+            yield "nothing_readable", f"none of {len(targets)} devices answers a call"
+        yield OK, f"{up} of {len(targets)} devices"
+
+    def _drop(self, device: str, metric: Metric, reason: str) -> None:
+        attributes = {"otelgpu.metric": metric.name, "error.type": reason}
+        if reason != "unsupported":
+            # What a model does not have would be one more series for each device for ever.
+            attributes["hw.id"] = device
+        self._telemetry.add(OTELGPU_SCRAPE_DROPPED, 1, attributes)
+
+    def _mistake(self, target: Target, error: Exception) -> None:
+        self._log.error("reading %s failed", target.id, exc_info=error)
+        self._telemetry.add(OTELGPU_COMPONENT_ERRORS, 1, {"error.type": type(error).__name__})

@@ -1,0 +1,114 @@
+"""Finding devices again and again: never gives up, never takes "none" for a final answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from attrs import frozen
+
+from otelgpu.points.batch import Readings
+from otelgpu.scraping.device import Device
+from otelgpu.scraping.errors import ReadError
+
+D_co = TypeVar("D_co", bound=Device, covariant=True)
+
+SHORTEST = 1.0
+"""Seconds until a failed discovery is tried again the first time; doubled each time after."""
+
+
+@frozen
+class Unreadable:
+    """A device that the library counts but that cannot be identified now."""
+
+    name: str
+    """What is known of it, such as ``index 3``."""
+    error: ReadError
+
+
+@frozen
+class Inventory(Generic[D_co]):
+    """What a client found."""
+
+    devices: Sequence[D_co]
+    unreadable: Sequence[Unreadable] = ()
+
+
+class Client(Protocol[D_co]):
+    """Owns a vendor's library: loads it, finds devices, translates its errors."""
+
+    def discover(self, *, reopen: bool) -> Inventory[D_co]:
+        """Return the devices of the node, loading and opening the library if need be.
+
+        ``reopen`` allows to close and open the library first: only then are devices seen that came
+        after it was opened. It is False while a thread may be inside the library.
+
+        Raises:
+            ReadError: no device can be read; the reason is the second part of a state's id, such as
+                ``library_not_found``.
+
+        """
+
+
+class Discovery(Generic[D_co]):
+    """A target: finds the devices, with a back-off while there are none."""
+
+    id = "discovery"
+
+    def __init__(
+        self, client: Client[D_co], interval: float, clock: Callable[[], float], shortest: float
+    ) -> None:
+        """``interval`` is the time in seconds between two searches while all is well."""
+        self._client = client
+        self._interval = interval
+        self._shortest = shortest
+        self._clock = clock
+        self._due = float("-inf")
+        self._failures = 0
+        self._troubles = 0
+        self._settled = 0
+        self.inventory: Inventory[D_co] = Inventory([])
+        self.error: ReadError | None = None
+        self.finds = 0
+        """How many searches have ended, well or not."""
+        self.reopen = True
+        """Whether the library may be closed; set by the scraper before each search."""
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to search."""
+        return self._clock() >= self._due
+
+    def settle(self, *, well: bool) -> None:
+        """Search sooner while what was found does not answer; backs off like a failed search."""
+        if well:
+            self._troubles = 0
+        elif self._settled != self.finds:
+            self._settled = self.finds
+            self._troubles += 1
+            self._due = min(self._due, self._clock() + self._backoff(self._troubles))
+
+    def read(self, readings: Readings) -> None:  # noqa: ARG002 - finding devices yields no reading
+        try:
+            inventory = self._client.discover(reopen=self.reopen)
+        except ReadError as error:
+            self._failed(error)
+        else:
+            if inventory.devices:
+                self._failures = 0
+                self.error = None
+                self._due = self._clock() + self._interval
+            else:
+                first = inventory.unreadable[0].error if inventory.unreadable else None
+                self._failed(first or ReadError("no_devices"))
+            self.inventory = inventory
+        self.finds += 1
+
+    def _failed(self, error: ReadError) -> None:
+        self.error = error
+        self.inventory = Inventory([])
+        self._failures += 1
+        self._due = self._clock() + self._backoff(self._failures)
+
+    def _backoff(self, failures: int) -> float:
+        return min(self._interval, self._shortest * 2.0 ** min(failures - 1, 16))

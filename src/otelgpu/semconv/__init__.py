@@ -1,0 +1,1 @@
+"""The GPU semantic convention: generated constants, and the tools that read, check and generate."""

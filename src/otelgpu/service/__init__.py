@@ -1,0 +1,1 @@
+"""Builds the components of a configuration into pipelines, and runs them."""

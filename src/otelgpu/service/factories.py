@@ -1,0 +1,39 @@
+"""Finds installed components by their entry points."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from otelgpu.service.healthcheck import FACTORY as HEALTH_CHECK
+
+_BUILT_IN = {"extensions": {HEALTH_CHECK.type: HEALTH_CHECK}}
+
+
+class InstalledFactories:
+    """Loads the factory that is asked for and no other: components may need optional extras."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, EntryPoint]] = {}
+
+    def get(self, kind: str, type: str) -> Any:  # noqa: A002 - the Collector's word
+        """Return the factory of a type, None if there is none.
+
+        Raises:
+            ImportError: if it is known but cannot be loaded.
+
+        """
+        built_in = _BUILT_IN.get(kind, {}).get(type)
+        if built_in is not None:
+            return built_in
+        entry = self._entries(kind).get(type)
+        return None if entry is None else entry.load()
+
+    def known(self, kind: str) -> list[str]:
+        """Return all types of a kind."""
+        return sorted({*_BUILT_IN.get(kind, {}), *self._entries(kind)})
+
+    def _entries(self, kind: str) -> dict[str, EntryPoint]:
+        if kind not in self._found:
+            self._found[kind] = {e.name: e for e in entry_points(group=f"otelgpu.{kind}")}
+        return self._found[kind]

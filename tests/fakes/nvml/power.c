@@ -1,0 +1,175 @@
+// Power, energy, temperatures, fans.
+#include "fake.h"
+
+nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, u32 *milliwatts)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    return put_u32(&call, milliwatts, power_mw(&call));
+}
+
+nvmlReturn_t nvmlDeviceGetTotalEnergyConsumption(nvmlDevice_t device, u64 *millijoules)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    return put_u64(&call, millijoules, energy_mj(&call));
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementMode(nvmlDevice_t device, nvmlEnableState_t *mode)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    WITH(HAS_POWER_LIMIT);
+    return put_u32(&call, mode, NVML_FEATURE_ENABLED);
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, u32 *milliwatts)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    WITH(HAS_POWER_LIMIT);
+    return put_u32(&call, milliwatts, value_of(&call, "power_limit_mw", call.profile->tdp_mw));
+}
+
+nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, u32 *milliwatts)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    WITH(HAS_POWER_LIMIT);
+    u64 requested = value_of(&call, "power_limit_mw", call.profile->tdp_mw);
+    return put_u32(&call, milliwatts, value_of(&call, "enforced_limit_mw", requested));
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device, u32 *milliwatts)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    WITH(HAS_POWER_LIMIT);
+    return put_u32(&call, milliwatts, call.profile->tdp_mw);
+}
+
+nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, u32 *lowest,
+                                                          u32 *highest)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    WITH(HAS_POWER_LIMIT);
+    FAILED(put_u32(&call, lowest, call.profile->min_limit_mw));
+    return put_u32(&call, highest, call.profile->tdp_mw);
+}
+
+nvmlReturn_t nvmlDeviceGetPowerSource(nvmlDevice_t device, nvmlPowerSource_t *source)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    return put_u32(&call, source, NVML_POWER_SOURCE_AC);
+}
+
+nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device, nvmlTemperatureSensors_t sensor,
+                                      u32 *celsius)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    REQUIRE(sensor == NVML_TEMPERATURE_GPU);
+    return put_u32(&call, celsius, temperature(&call));
+}
+
+nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_t *reading)
+{
+    ENTER(device);
+    REQUIRE(reading);
+    REQUIRE_VERSION(reading, nvmlTemperature_v1);
+    FULL_GPU_ONLY();
+    REQUIRE(reading->sensorType == NVML_TEMPERATURE_GPU);
+    return put_int(&call, &reading->temperature, (int)temperature(&call));
+}
+
+nvmlReturn_t nvmlDeviceGetMarginTemperature(nvmlDevice_t device, nvmlMarginTemperature_t *margin)
+{
+    ENTER(device);
+    REQUIRE(margin);
+    REQUIRE_VERSION(margin, nvmlMarginTemperature_v1);
+    FULL_GPU_ONLY();
+    WITH(HAS_TLIMIT);
+    u64 left = 87 - temperature(&call);
+    return put_int(&call, &margin->marginTemperature, (int)value_of(&call, "margin", left));
+}
+
+nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
+                                               nvmlTemperatureThresholds_t threshold, u32 *celsius)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    REQUIRE(threshold < NVML_TEMPERATURE_THRESHOLD_COUNT);
+    // Only a board with fans has an acoustic target (least, present, most).
+    if (threshold >= NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN &&
+        threshold <= NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX) {
+        static const u32 acoustic[] = {65, 83, 91};
+        SUPPORTED_IF(call.profile->fans);
+        return put_u32(&call, celsius,
+                       acoustic[threshold - NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN]);
+    }
+    SUPPORTED_IF(threshold <= NVML_TEMPERATURE_THRESHOLD_GPU_MAX);
+    WITH(HAS_THRESHOLDS);
+    static const u32 limits[] = {92, 89, 95, 85};
+    if (threshold == NVML_TEMPERATURE_THRESHOLD_MEM_MAX) WITH(HAS_MEMORY_TEMPERATURE);
+    return put_u32(&call, celsius, limits[threshold]);
+}
+
+nvmlReturn_t nvmlDeviceGetNumFans(nvmlDevice_t device, u32 *fans)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    return put_u32(&call, fans, call.profile->fans);
+}
+
+static u64 fan_percent(const struct call *call)
+{
+    return value_of(call, "fan", 30 + utilization(call) / 2);
+}
+
+nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t device, u32 *percent)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    SUPPORTED_IF(call.profile->fans);
+    return put_u32(&call, percent, fan_percent(&call));
+}
+
+nvmlReturn_t nvmlDeviceGetFanSpeed_v2(nvmlDevice_t device, u32 fan, u32 *percent)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    SUPPORTED_IF(call.profile->fans);
+    REQUIRE(fan < call.profile->fans);
+    return put_u32(&call, percent, fan_percent(&call));
+}
+
+nvmlReturn_t nvmlDeviceGetTargetFanSpeed(nvmlDevice_t device, u32 fan, u32 *percent)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    SUPPORTED_IF(call.profile->fans);
+    REQUIRE(fan < call.profile->fans);
+    return put_u32(&call, percent, fan_percent(&call));
+}
+
+nvmlReturn_t nvmlDeviceGetMinMaxFanSpeed(nvmlDevice_t device, u32 *lowest, u32 *highest)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    SUPPORTED_IF(call.profile->fans);
+    FAILED(put_u32(&call, lowest, 30));
+    return put_u32(&call, highest, 100);
+}
+
+nvmlReturn_t nvmlDeviceGetFanSpeedRPM(nvmlDevice_t device, nvmlFanSpeedInfo_t *info)
+{
+    ENTER(device);
+    REQUIRE(info);
+    REQUIRE_VERSION(info, nvmlFanSpeedInfo_v1);
+    FULL_GPU_ONLY();
+    SUPPORTED_IF(call.profile->fans);
+    REQUIRE(info->fan < call.profile->fans);
+    return put_u32(&call, &info->speed, value_of(&call, "fan_rpm", fan_percent(&call) * 30));
+}
