@@ -1,0 +1,5 @@
+"""Shows on standard error what flows through pipelines."""
+
+from debugexporter.factory import FACTORY
+
+__all__ = ["FACTORY"]

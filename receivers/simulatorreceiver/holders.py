@@ -59,7 +59,9 @@ def place(index: int, seed: int) -> Placement:
         case 0 | 5:
             pod = _pod("training", f"trainer-{name}", "trainer", seed)
             workers = [Process(first, "python3", 0.98), Process(first + 1, "python3", 0.02)]
-            return Placement(Work.TRAINING, [Holder(pod, "exclusive", True, 1.0, 1.0, 0.9, workers)])
+            return Placement(
+                Work.TRAINING, [Holder(pod, "exclusive", True, 1.0, 1.0, 0.9, workers)]
+            )
         case 1 | 6:
             job = {"hw.gpu.holder.type": "slurm_job", "slurm.job.id": str(41_000 + index)}
             task = [Process(first, "python3", 1.0)]

@@ -31,7 +31,9 @@ def device_id(model: Model, seed: int, index: int) -> str:
 def description(model: Model, seed: int, index: int) -> dict[str, AttributeValue]:
     """Return the attributes that only ``hw.gpu.info`` has."""
     serial = int(simulated_uuid(seed, index, "serial")[4:8], 16)
+    cuda = {"hw.gpu.compute_mode": "default"} if model.vendor == NVIDIA else {}
     return {
+        **cuda,
         "otelgpu.simulated": True,
         "hw.serial_number": f"SIM-{serial:05d}",
         "hw.driver_version": "simulated",
@@ -41,7 +43,6 @@ def description(model: Model, seed: int, index: int) -> dict[str, AttributeValue
         "hw.gpu.architecture": model.architecture,
         "hw.gpu.compute.version": model.compute_version,
         "hw.gpu.runtime.name": "cuda" if model.vendor == NVIDIA else "rocm",
-        "hw.gpu.compute_mode": "default",
         "hw.gpu.virtualization.mode": "none",
         "hw.gpu.memory.size": model.memory,
     }

@@ -1,0 +1,199 @@
+"""nvidia-ml-py, NVIDIA's Python binding, with its errors translated.
+
+Only this module and ``library`` touch the binding: it is loaded when devices are first searched, so
+that an agent without NVIDIA GPUs does without it and a wrong package of its name is a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from ctypes import byref
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
+from typing import Any
+
+from nvmlreceiver.errors import INVALID_ARGUMENT, read_error
+from otelgpu.scraping.errors import ReadError, UnsupportedError
+
+_NEEDED = (
+    "NVMLError",
+    "nvmlLib",
+    "nvmlMemory_v2",
+    "c_nvmlFanSpeedInfo_t",
+    "nvmlDeviceGetCurrentClocksEventReasons",
+    "nvmlDeviceGetFieldValues",
+    "nvmlDeviceGetMarginTemperature",
+    "nvmlDeviceGetTemperatureV",
+)
+"""What old packages lack; the last to come was nvmlDeviceGetMarginTemperature (12.570)."""
+
+NOT_AVAILABLE = frozenset({2**32 - 1, 2**64 - 1})
+"""``NVML_VALUE_NOT_AVAILABLE`` of each width: all bits set. A 64-bit counter that happens to hold
+the 32-bit one is absent for that read."""
+
+_MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
+"""Member of ``nvmlValue_t`` by ``nvmlValueType_t``."""
+_UNSIGNED = frozenset({1, 2, 3})
+
+
+def load_binding() -> ModuleType:
+    """Return the module ``pynvml`` of nvidia-ml-py.
+
+    Raises:
+        ReadError: ``binding_shadowed``, naming the package that stands in its place.
+
+    """
+    try:
+        import pynvml  # noqa: PLC0415 - see the module's docstring
+    except Exception as error:  # an old package may fail in any way on a new Python
+        raise ReadError("binding_shadowed", f"cannot import pynvml ({error}); {_owner()}") from error
+    missing = [name for name in _NEEDED if not hasattr(pynvml, name)]
+    if missing:
+        where = getattr(pynvml, "__file__", None) or "?"
+        detail = f"the module pynvml in {where} lacks {missing[0]}; {_owner()}"
+        raise ReadError("binding_shadowed", detail)
+    module: ModuleType = pynvml
+    return module
+
+
+def _owner() -> str:
+    """Say which installed package is to blame, and what to do."""
+    found = {name: _version(name) for name in ("pynvml", "nvidia-ml-py")}
+    if found["pynvml"] is not None:
+        return (
+            f"the package pynvml {found['pynvml']} stands in place of nvidia-ml-py: pip uninstall "
+            "pynvml && pip install --force-reinstall nvidia-ml-py, then restart the agent"
+        )
+    if found["nvidia-ml-py"] is not None:
+        return (
+            f"nvidia-ml-py {found['nvidia-ml-py']} is too old, or another file hides it: "
+            "pip install --force-reinstall nvidia-ml-py, then restart the agent"
+        )
+    return "nvidia-ml-py is not installed: pip install nvidia-ml-py"
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+class Binding:
+    """Calls NVML by the names of its functions.
+
+    ``asked`` and ``answered`` tell whether any call was made, and any of them succeeded, since they
+    were last set to False: when nothing answers, only a new ``nvmlInit`` can help.
+    """
+
+    def __init__(self, module: ModuleType) -> None:
+        self._module = module
+        self._error: type[Exception] = module.NVMLError
+        self.asked = False
+        self.answered = False
+
+    def call(self, function: str, *arguments: Any) -> Any:
+        """Return what a function of pynvml returns: a number, a list or a structure.
+
+        Raises:
+            ReadError: the call failed, or all bits of the number are set (``absent``).
+            UnsupportedError: the device or the driver does not have it.
+            TargetLostError: the device is lost or needs a reset.
+
+        """
+        return _present(self._ask(getattr(self._module, function), arguments))
+
+    def text(self, function: str, *arguments: Any) -> str | None:
+        """Return a text, None if it says nothing; bytes that are no UTF-8 are replaced.
+
+        Raises:
+            ReadError: as ``call`` does.
+
+        """
+        # The undecorated function returns bytes; pynvml's decorator would fail on some of them.
+        entry = getattr(self._module, function)
+        raw = self._ask(getattr(entry, "__wrapped__", entry), arguments)
+        found = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
+        clean = "".join(c if c.isprintable() else "\ufffd" for c in found).strip()
+        return clean if clean.strip("\ufffd") else None
+
+    def fields(self, handle: Any, numbers: Sequence[int]) -> list[float | ReadError]:
+        """Return the values of fields (``NVML_FI_*``) in order, in NVML's units.
+
+        Raises:
+            ReadError: the call as a whole failed.
+
+        """
+        # The list's own type is pynvml's: it holds as many structures as were asked for.
+        found = self._ask(self._module.nvmlDeviceGetFieldValues, (handle, list(numbers)))
+        return [self._field(value) for value in found]
+
+    def _field(self, field: Any) -> float | ReadError:
+        code = field.nvmlReturn
+        if code == INVALID_ARGUMENT:
+            # The call as a whole is valid, so it is the number that this driver does not know.
+            return UnsupportedError(f"field {field.fieldId} is not known to the driver")
+        if code:
+            return read_error(code, f"field {field.fieldId}: {self._words(code)}")
+        if field.valueType >= len(_MEMBERS):
+            return ReadError("type", f"field {field.fieldId} is of unknown type {field.valueType}")
+        value: float = getattr(field.value, _MEMBERS[field.valueType])
+        if field.valueType in _UNSIGNED and value in NOT_AVAILABLE:
+            return ReadError("absent", f"field {field.fieldId} has all bits set")
+        return value
+
+    def fan_rpm(self, handle: Any, fan: int) -> int:
+        """Return the speed of one fan in revolutions per minute (nvmlDeviceGetFanSpeedRPM).
+
+        Raises:
+            ReadError: as ``call`` does.
+
+        """
+        return int(_present(self._ask(self._fan_rpm, (handle, fan))))
+
+    def _fan_rpm(self, handle: Any, fan: int) -> Any:
+        # pynvml's own function asks for the first fan only.
+        info = self._module.c_nvmlFanSpeedInfo_t()
+        info.version = self._module.nvmlFanSpeedInfo_v1
+        info.fan = fan
+        try:
+            entry = self._module.nvmlLib.nvmlDeviceGetFanSpeedRPM
+        except AttributeError:
+            raise self._error(self._module.NVML_ERROR_FUNCTION_NOT_FOUND) from None
+        code = entry(handle, byref(info))
+        if code:
+            raise self._error(code)
+        return info.speed
+
+    def fabric(self, handle: Any) -> Any:
+        """Return the structure of nvmlDeviceGetGpuFabricInfoV, version 2.
+
+        Raises:
+            ReadError: as ``call`` does.
+
+        """
+        info = self._module.c_nvmlGpuFabricInfo_v2_t()
+        self._ask(self._module.nvmlDeviceGetGpuFabricInfoV, (handle, byref(info)))
+        return info
+
+    def _ask(self, entry: Any, arguments: Sequence[Any]) -> Any:
+        self.asked = True
+        try:
+            result = entry(*arguments)
+        except self._error as error:
+            found = read_error(error.value, self._words(error.value))  # type: ignore[attr-defined]
+            self.answered = self.answered or isinstance(found, UnsupportedError)
+            raise found from error
+        self.answered = True
+        return result
+
+    def _words(self, code: int) -> str:
+        return f"{self._error(code)} (NVML error {code})"
+
+
+def _present(value: Any) -> Any:
+    if isinstance(value, int) and value in NOT_AVAILABLE:
+        raise ReadError("absent", "all bits are set")
+    if isinstance(value, list) and value and value[0] in NOT_AVAILABLE:
+        raise ReadError("absent", "all bits are set")
+    return value

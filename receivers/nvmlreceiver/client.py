@@ -1,0 +1,134 @@
+"""Opens NVML, finds the GPUs, and opens it anew when only that can help."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+
+from nvmlreceiver.binding import Binding
+from nvmlreceiver.device import NvmlDevice, address
+from nvmlreceiver.identity import Found, identify
+from nvmlreceiver.library import Library
+from otelgpu.scraping.discovery import Inventory, Unreadable
+from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
+from otelgpu.scraping.pci import PciFunctions
+
+_STATES = frozenset({"driver_not_loaded", "version_mismatch", "no_permission", "no_devices"})
+"""Reasons that are states of their own; the driver's words tell the others apart."""
+_REFERENCES = 16
+"""How often NVML is closed at most: other users of this process may have opened it as well."""
+
+
+class NvmlClient:
+    """Owns NVML, of which a process has one; used by one thread at a time."""
+
+    def __init__(self, library: Library, present: Callable[[], PciFunctions | None]) -> None:
+        """``present`` counts the GPUs on the PCI bus: NVML sees a new one only when opened anew."""
+        self._library = library
+        self._present = present
+        self._binding: Binding | None = None
+        self._session = 0
+        self._opened_with: PciFunctions | None = None
+        self._known: dict[tuple[int | None, str], Found] = {}
+
+    def discover(self, *, reopen: bool) -> Inventory[NvmlDevice]:
+        """Return the GPUs.
+
+        NVML is closed and opened again, where ``reopen`` allows it, when no call on a GPU has
+        succeeded since the last search, when no GPU is found, or when a GPU came to or left the
+        PCI bus.
+
+        Raises:
+            ReadError: NVML cannot be opened or finds no GPU.
+
+        """
+        fresh = self._binding is None
+        if self._binding is not None and reopen and self._stale(self._binding):
+            self._close(self._binding)
+            fresh = True
+        try:
+            found = self._find()
+        except ReadError:
+            if fresh or not reopen or self._binding is None:
+                raise
+        else:
+            if found.devices or fresh or not reopen:
+                return found
+        if self._binding is not None:
+            self._close(self._binding)
+        return self._find()
+
+    def _find(self) -> Inventory[NvmlDevice]:
+        try:
+            binding = self._binding or self._open()
+            count = binding.call("nvmlDeviceGetCount")
+        except ReadError as error:
+            raise _as_state(error) from error
+        finally:
+            if self._binding is not None:
+                self._binding.asked = self._binding.answered = False
+        found: list[Found] = []
+        unreadable = []
+        for index in range(count):
+            try:
+                found.append(self._identify(binding, index))
+            except ReadError as error:
+                unreadable.append(Unreadable(f"index {index}", error))
+        inventory = Inventory(self._named(binding, found), unreadable)
+        binding.asked = binding.answered = False
+        return inventory
+
+    def _identify(self, binding: Binding, index: int) -> Found:
+        """Ask for what cannot change only when the GPU is new."""
+        handle = binding.call("nvmlDeviceGetHandleByIndex", index)
+        uuid = _uuid(binding, handle)
+        key = (address(handle), uuid)
+        known = self._known.get(key)
+        if known is None:
+            known = identify(binding, handle, uuid)
+            if known.complete:
+                self._known[key] = known
+        return known.at(index)
+
+    def _named(self, binding: Binding, found: list[Found]) -> list[NvmlDevice]:
+        uuids = Counter(one.uuid for one in found)
+        return [one.device(binding, self._session, unique=uuids[one.uuid] == 1) for one in found]
+
+    def _open(self) -> Binding:
+        module = self._library.load()
+        binding = Binding(module)
+        present = self._present()
+        binding.call("nvmlInit")
+        self._session += 1
+        self._opened_with = present
+        self._known.clear()
+        self._binding = binding
+        return binding
+
+    def _close(self, binding: Binding) -> None:
+        self._binding = None
+        with suppress(ReadError):
+            for _ in range(_REFERENCES):
+                binding.call("nvmlShutdown")
+
+    def _stale(self, binding: Binding) -> bool:
+        return (binding.asked and not binding.answered) or self._present() != self._opened_with
+
+
+def _uuid(binding: Binding, handle: object) -> str:
+    """Return a GPU's UUID, empty where it has none."""
+    try:
+        uuid = binding.text("nvmlDeviceGetUUID", handle) or ""
+    except UnsupportedError:
+        return ""
+    usable = uuid.isascii() and set(uuid.removeprefix("GPU-")) - {"0", "-"}
+    return uuid if usable else ""
+
+
+def _as_state(error: ReadError) -> ReadError:
+    """Return an error whose reason is a state of the receiver."""
+    if isinstance(error, TargetLostError):
+        return ReadError("device_lost", str(error))
+    known = error.reason in _STATES or error.reason.startswith(("library_", "binding_"))
+    return error if known else ReadError("unknown", f"{error.reason}: {error}")

@@ -1,0 +1,105 @@
+"""What a GPU is called and what its model has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from attrs import evolve, frozen
+
+from nvmlreceiver.binding import Binding
+from nvmlreceiver.device import NvmlDevice, Traits
+from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
+from otelgpu.semconv.attributes import HW_ID, HW_MODEL, HW_TYPE, HW_VENDOR, HwType
+
+_REASONS = (
+    "nvmlDeviceGetSupportedClocksEventReasons",
+    # The name before driver 535
+    "nvmlDeviceGetSupportedClocksThrottleReasons",
+)
+
+
+@frozen
+class Found:
+    """A GPU as NVML identifies it."""
+
+    handle: Any
+    uuid: str
+    """Empty where the GPU has none."""
+    pci_address: str | None
+    traits: Traits
+    complete: bool
+    """Whether every question was answered, be it by "not supported"."""
+    index: int = -1
+
+    def at(self, index: int) -> Found:
+        """Return the same GPU with its place in NVML's list."""
+        return evolve(self, index=index)
+
+    def device(self, binding: Binding, session: int, *, unique: bool) -> NvmlDevice:
+        """Return the GPU as a device; without a UUID of its own its PCI address names it."""
+        address = f"pci:{self.pci_address}" if self.pci_address else f"index:{self.index}"
+        name = self.uuid if self.uuid and unique else address
+        attributes = {HW_ID: name, HW_TYPE: HwType.GPU, HW_VENDOR: "NVIDIA"}
+        if self.traits.model is not None:
+            attributes[HW_MODEL] = self.traits.model
+        return NvmlDevice(
+            id=name,
+            attributes=attributes,
+            nvml=binding,
+            handle=self.handle,
+            session=session,
+            index=self.index,
+            pci_address=self.pci_address,
+            traits=self.traits,
+        )
+
+
+class _Asker:
+    """Asks what may be missing; only a lost GPU is an error."""
+
+    def __init__(self) -> None:
+        self.complete = True
+
+    def ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except TargetLostError:
+            raise
+        except UnsupportedError:
+            return None
+        except ReadError:
+            self.complete = False
+            return None
+
+
+def identify(binding: Binding, handle: Any, uuid: str) -> Found:
+    """Ask for what does not change while NVML is open.
+
+    Raises:
+        ReadError: the GPU is lost, or has neither UUID nor a PCI address that can be read now.
+
+    """
+    asker = _Asker()
+    pci = asker.ask(binding.call, "nvmlDeviceGetPciInfo", handle)
+    if not uuid and pci is None:
+        raise ReadError("no_identity", "the GPU has no UUID, and its PCI address cannot be read")
+    capability = asker.ask(binding.call, "nvmlDeviceGetCudaComputeCapability", handle)
+    reasons = asker.ask(binding.call, _REASONS[0], handle)
+    if reasons is None:
+        reasons = asker.ask(binding.call, _REASONS[1], handle)
+    traits = Traits(
+        model=asker.ask(binding.text, "nvmlDeviceGetName", handle),
+        architecture=asker.ask(binding.call, "nvmlDeviceGetArchitecture", handle),
+        compute_capability=None if capability is None else tuple(capability),
+        fans=asker.ask(binding.call, "nvmlDeviceGetNumFans", handle) or 0,
+        clock_event_reasons=reasons,
+    )
+    return Found(handle, uuid, None if pci is None else pci_address(pci), traits, asker.complete)
+
+
+def pci_address(pci: Any) -> str | None:
+    """Return the address of ``nvmlPciInfo_t`` in sysfs' form, None if it is none."""
+    if pci.bus > 0xFF or pci.device > 0x1F:  # noqa: PLR2004 - widths of the PCI specification
+        return None
+    return f"{pci.domain:04x}:{pci.bus:02x}:{pci.device:02x}.0"

@@ -1,0 +1,95 @@
+"""Finding and loading libnvidia-ml.so.1, which belongs to the driver and not to a package."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from ctypes import CDLL
+from pathlib import Path
+from types import ModuleType
+
+from nvmlreceiver.binding import load_binding
+from otelgpu.scraping.errors import ReadError
+
+LIBRARY = "libnvidia-ml.so.1"
+_MULTIARCH = f"{platform.machine()}-linux-gnu"
+_IN_ROOT = (
+    "usr/lib64",
+    f"usr/lib/{_MULTIARCH}",
+    "usr/lib",
+    "lib64",
+    f"lib/{_MULTIARCH}",
+    "usr/lib/wsl/lib",
+)
+FOLDERS = (
+    # The GPU Operator's driver container
+    "/run/nvidia/driver/usr/lib64",
+    f"/run/nvidia/driver/usr/lib/{_MULTIARCH}",
+    # GKE: Container-Optimized OS, as seen on the host and in a container
+    "/home/kubernetes/bin/nvidia/lib64",
+    "/usr/local/nvidia/lib64",
+    # Windows' driver in WSL 2
+    "/usr/lib/wsl/lib",
+)
+"""Where the library is when the loader does not know it."""
+
+
+class Library:
+    """Finds the library anew at each ``load`` until one can be used."""
+
+    def __init__(self, file: str, driver_root: str, folders: Sequence[str] = FOLDERS) -> None:
+        """``file`` and ``driver_root`` are the receiver's settings, empty where not set."""
+        self._file = file
+        self._driver_root = driver_root
+        self._folders = folders
+        self._loaded: CDLL | None = None
+
+    def load(self) -> ModuleType:
+        """Return the module ``pynvml``, set to use the library.
+
+        Raises:
+            ReadError: ``library_not_found`` or ``library_broken``, with every path tried and what
+                the loader said of it; ``binding_shadowed``.
+
+        """
+        binding = load_binding()
+        if self._loaded is None:
+            self._loaded = self._search()
+        if binding.nvmlLib is not self._loaded:
+            # pynvml would load by one fixed name. To load our file first and count on the loader to
+            # find it again by its SONAME works with glibc only, and not when another file of that
+            # name is loaded already; this variable is where pynvml itself keeps its library.
+            binding.nvmlLib = self._loaded  # type: ignore[attr-defined]
+            # Pointers into a library that was used before, by a receiver since reconfigured.
+            getattr(binding, "_nvmlGetFunctionPointer_cache", {}).clear()
+        return binding
+
+    def _search(self) -> CDLL:
+        said = []
+        broken = False
+        for candidate in self._candidates():
+            try:
+                library = CDLL(candidate)
+            except (OSError, ValueError) as error:
+                said.append(_with_name(candidate, str(error)))
+                broken = broken or Path(candidate).is_file()
+                continue
+            if hasattr(library, "nvmlInitWithFlags"):
+                return library
+            said.append(f"{candidate}: has no nvmlInitWithFlags")
+            broken = True
+        reason = "library_broken" if broken else "library_not_found"
+        raise ReadError(reason, "tried " + "; ".join(said))
+
+    def _candidates(self) -> Iterator[str]:
+        if self._file:
+            yield self._file
+        elif self._driver_root:
+            yield from (str(Path(self._driver_root, part, LIBRARY)) for part in _IN_ROOT)
+        else:
+            yield LIBRARY
+            yield from (str(Path(folder, LIBRARY)) for folder in self._folders)
+
+
+def _with_name(candidate: str, words: str) -> str:
+    return words if candidate in words else f"{candidate}: {words}"
