@@ -82,11 +82,17 @@ def _cells(label: str, device: _Device) -> Sequence[str]:
         label,
         device.model,
         _UNKNOWN if device.utilization is None else f"{device.utilization:.0%}",
-        f"{_gib(device.usage)} / {_gib(device.limit)} GiB",
+        _memory(device.usage, device.limit),
         _UNKNOWN if device.power is None else f"{device.power:.0f} W",
         _temperature(device.temperatures or {}),
         device.status,
     )
+
+
+def _memory(usage: float | None, limit: float | None) -> str:
+    if usage is None and limit is None:
+        return _UNKNOWN
+    return f"{_gib(usage)} / {_gib(limit)} GiB"
 
 
 def _gib(size: float | None) -> str:

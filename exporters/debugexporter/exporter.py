@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TextIO
 
 from attrs import frozen
@@ -93,13 +94,34 @@ class DebugExporter:
     def _run(self) -> None:
         while (item := self._take()) is not None:
             try:
-                self._output.write(item.text())
-                self._output.flush()
-            except (OSError, ValueError) as error:
-                # A closed stream raises ValueError. A full disk may have room again later.
-                self._settle(item, error)
+                text = item.text()
+            except Exception:
+                # The thread has no caller: log here, or the exporter would die unseen.
+                self._settings.logger.exception("%d items could not be shown", item.count)
+                self._settle(item, partial(item.ledger.drop, reason=Drop.INTERNAL))
+                continue
+            error = self._write(text)
+            if error is None:
+                self._settle(item, item.ledger.send)
             else:
-                self._settle(item, None)
+                self._settle(item, partial(item.ledger.reject, reason="output_failed"))
+            self._judge(error)
+
+    def _write(self, text: str) -> Exception | None:
+        try:
+            self._output.write(text)
+            self._output.flush()
+        except (OSError, ValueError) as error:
+            # A closed stream raises ValueError. A full disk may have room again later.
+            return error
+        return None
+
+    def _judge(self, error: Exception | None) -> None:
+        telemetry = self._settings.telemetry
+        if error is None:
+            telemetry.enter(OK)
+        elif telemetry.enter(FAILED, str(error)):
+            self._settings.logger.warning("state %s: %s", FAILED, error)
 
     def _take(self) -> _Item | None:
         with self._changed:
@@ -107,21 +129,12 @@ class DebugExporter:
             self._writing = self._queue.popleft() if self._queue else None
             return self._writing
 
-    def _settle(self, item: _Item, error: Exception | None) -> None:
+    def _settle(self, item: _Item, fate: Callable[[int], None]) -> None:
+        """Account for what has been written, unless the shutdown has given it up."""
         with self._changed:
-            if self._writing is not item:
-                # The shutdown has given it up.
-                return
-            self._writing = None
-            if error is None:
-                item.ledger.send(item.count)
-            else:
-                item.ledger.reject(item.count, "output_failed")
-        telemetry = self._settings.telemetry
-        if error is None:
-            telemetry.enter(OK)
-        elif telemetry.enter(FAILED, str(error)):
-            self._settings.logger.warning("state %s: %s", FAILED, error)
+            if self._writing is item:
+                self._writing = None
+                fate(item.count)
 
     def _observe(self) -> Iterable[Observation]:
         points, events = self._points.totals, self._events.totals

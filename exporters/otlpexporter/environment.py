@@ -18,40 +18,26 @@ _TLS_FILES = {
     "CLIENT_KEY": "key_file",
 }
 
-HTTP = "otlp_http"
-GRPC = "otlp_grpc"
-_PROTOCOLS = {"http/protobuf": HTTP, "grpc": GRPC}
+_ENDPOINTS = frozenset({"endpoint", "metrics_endpoint", "logs_endpoint"})
 
 
-def http_defaults(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return settings of ``otlp_http``."""
-    return _defaults(environ, _http_settings)
+def http_defaults(environ: Mapping[str, str], written: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return settings of ``otlp_http``; nothing where the file names an endpoint."""
+    return _defaults(environ, written, _http_settings)
 
 
-def grpc_defaults(environ: Mapping[str, str]) -> Mapping[str, Any]:
-    """Return settings of ``otlp_grpc``."""
-    return _defaults(environ, _grpc_settings)
+def grpc_defaults(environ: Mapping[str, str], written: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return settings of ``otlp_grpc``; nothing where the file names an endpoint."""
+    return _defaults(environ, written, _grpc_settings)
 
 
-def protocol(environ: Mapping[str, str]) -> str:
-    """Return the type of the exporter that ``OTEL_EXPORTER_OTLP_(METRICS_)PROTOCOL`` asks for.
-
-    ``otlp_http`` where it is silent, as the specification wants.
-
-    Raises:
-        ValueError: It asks for a protocol that there is no exporter for.
-    """
-    for name in (f"{_PREFIX}METRICS_PROTOCOL", f"{_PREFIX}PROTOCOL"):
-        wanted = environ.get(name, "").strip()
-        if wanted:
-            if wanted not in _PROTOCOLS:
-                known = " or ".join(_PROTOCOLS)
-                raise ValueError(f"{name}={wanted} is not supported; write {known}")
-            return _PROTOCOLS[wanted]
-    return HTTP
-
-
-def _defaults(environ: Mapping[str, str], settings: Any) -> Mapping[str, Any]:
+def _defaults(
+    environ: Mapping[str, str], written: Mapping[str, Any], settings: Any
+) -> Mapping[str, Any]:
+    # The variables belong to the destination that they name. Their headers, tokens perhaps, must
+    # not go to another one.
+    if _ENDPOINTS & written.keys():
+        return {}
     found: dict[str, Any] = settings(environ, _PREFIX)
     for signal, infix in _SIGNALS.items():
         own = settings(environ, _PREFIX + infix)

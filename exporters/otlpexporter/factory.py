@@ -6,7 +6,7 @@ from otelgpu.component import ExporterFactory, Settings, Signal, Stability
 from otelgpu.delivery.exporter import Destination, queued_exporter
 from otelgpu.delivery.worker import Worker
 from otlpexporter.config import OtlpGrpcConfig, OtlpHttpConfig, for_signal
-from otlpexporter.environment import GRPC, HTTP, grpc_defaults, http_defaults
+from otlpexporter.environment import grpc_defaults, http_defaults
 from otlpexporter.grpc import LOGS, METRICS, GrpcDestination, GrpcTransport
 from otlpexporter.http import HttpDestination, HttpTransport
 
@@ -62,7 +62,7 @@ def create_grpc(settings: Settings, config: OtlpGrpcConfig) -> Worker:
 
 
 HTTP_FACTORY = ExporterFactory(
-    type=HTTP,
+    type="otlp_http",
     config=OtlpHttpConfig,
     create=create_http,
     stability=Stability.ALPHA,
@@ -71,7 +71,7 @@ HTTP_FACTORY = ExporterFactory(
 )
 
 GRPC_FACTORY = ExporterFactory(
-    type=GRPC,
+    type="otlp_grpc",
     config=OtlpGrpcConfig,
     create=create_grpc,
     stability=Stability.ALPHA,

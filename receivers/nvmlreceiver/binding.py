@@ -1,31 +1,14 @@
-"""nvidia-ml-py, NVIDIA's Python binding, with its errors translated.
-
-Only this module and ``library`` touch the binding: it is loaded when devices are first searched, so
-that an agent without NVIDIA GPUs does without it and a wrong package of its name is a state.
-"""
+"""NVML by the names of its functions, with errors in the words of all receivers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from ctypes import byref
-from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import Any
 
 from nvmlreceiver.errors import INVALID_ARGUMENT, read_error
 from otelgpu.scraping.errors import ReadError, UnsupportedError
-
-_NEEDED = (
-    "NVMLError",
-    "nvmlLib",
-    "nvmlMemory_v2",
-    "c_nvmlFanSpeedInfo_t",
-    "nvmlDeviceGetCurrentClocksEventReasons",
-    "nvmlDeviceGetFieldValues",
-    "nvmlDeviceGetMarginTemperature",
-    "nvmlDeviceGetTemperatureV",
-)
-"""What old packages lack; the last to come was nvmlDeviceGetMarginTemperature (12.570)."""
 
 NOT_AVAILABLE = frozenset({2**32 - 1, 2**64 - 1})
 """``NVML_VALUE_NOT_AVAILABLE`` of each width: all bits set. A 64-bit counter that happens to hold
@@ -34,49 +17,6 @@ the 32-bit one is absent for that read."""
 _MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 """Member of ``nvmlValue_t`` by ``nvmlValueType_t``."""
 _UNSIGNED = frozenset({1, 2, 3})
-
-
-def load_binding() -> ModuleType:
-    """Return the module ``pynvml`` of nvidia-ml-py.
-
-    Raises:
-        ReadError: ``binding_shadowed``, naming the package that stands in its place.
-
-    """
-    try:
-        import pynvml  # noqa: PLC0415 - see the module's docstring
-    except Exception as error:  # an old package may fail in any way on a new Python
-        raise ReadError("binding_shadowed", f"cannot import pynvml ({error}); {_owner()}") from error
-    missing = [name for name in _NEEDED if not hasattr(pynvml, name)]
-    if missing:
-        where = getattr(pynvml, "__file__", None) or "?"
-        detail = f"the module pynvml in {where} lacks {missing[0]}; {_owner()}"
-        raise ReadError("binding_shadowed", detail)
-    module: ModuleType = pynvml
-    return module
-
-
-def _owner() -> str:
-    """Say which installed package is to blame, and what to do."""
-    found = {name: _version(name) for name in ("pynvml", "nvidia-ml-py")}
-    if found["pynvml"] is not None:
-        return (
-            f"the package pynvml {found['pynvml']} stands in place of nvidia-ml-py: pip uninstall "
-            "pynvml && pip install --force-reinstall nvidia-ml-py, then restart the agent"
-        )
-    if found["nvidia-ml-py"] is not None:
-        return (
-            f"nvidia-ml-py {found['nvidia-ml-py']} is too old, or another file hides it: "
-            "pip install --force-reinstall nvidia-ml-py, then restart the agent"
-        )
-    return "nvidia-ml-py is not installed: pip install nvidia-ml-py"
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return None
 
 
 class Binding:

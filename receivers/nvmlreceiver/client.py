@@ -11,7 +11,7 @@ from nvmlreceiver.device import NvmlDevice, address
 from nvmlreceiver.identity import Found, identify
 from nvmlreceiver.library import Library
 from otelgpu.scraping.discovery import Inventory, Unreadable
-from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
+from otelgpu.scraping.errors import ReadError, TargetLostError
 from otelgpu.scraping.pci import PciFunctions
 
 _STATES = frozenset({"driver_not_loaded", "version_mismatch", "no_permission", "no_devices"})
@@ -30,7 +30,7 @@ class NvmlClient:
         self._binding: Binding | None = None
         self._session = 0
         self._opened_with: PciFunctions | None = None
-        self._known: dict[tuple[int | None, str], Found] = {}
+        self._known: dict[int | None, Found] = {}
 
     def discover(self, *, reopen: bool) -> Inventory[NvmlDevice]:
         """Return the GPUs.
@@ -61,13 +61,16 @@ class NvmlClient:
 
     def _find(self) -> Inventory[NvmlDevice]:
         try:
-            binding = self._binding or self._open()
-            count = binding.call("nvmlDeviceGetCount")
-        except ReadError as error:
-            raise _as_state(error) from error
+            return self._enumerate(self._binding or self._open())
         finally:
             if self._binding is not None:
                 self._binding.asked = self._binding.answered = False
+
+    def _enumerate(self, binding: Binding) -> Inventory[NvmlDevice]:
+        try:
+            count = binding.call("nvmlDeviceGetCount")
+        except ReadError as error:
+            raise _as_state(error) from error
         found: list[Found] = []
         unreadable = []
         for index in range(count):
@@ -75,31 +78,33 @@ class NvmlClient:
                 found.append(self._identify(binding, index))
             except ReadError as error:
                 unreadable.append(Unreadable(f"index {index}", error))
-        inventory = Inventory(self._named(binding, found), unreadable)
-        binding.asked = binding.answered = False
-        return inventory
+        devices = []
+        uuids = Counter(one.uuid for one in found)
+        for one in found:
+            try:
+                devices.append(one.device(binding, self._session, unique=uuids[one.uuid] == 1))
+            except ReadError as error:
+                unreadable.append(Unreadable(f"index {one.index}", error))
+        return Inventory(devices, unreadable)
 
     def _identify(self, binding: Binding, index: int) -> Found:
-        """Ask for what cannot change only when the GPU is new."""
+        """Ask for what cannot change only when the GPU is new: a handle is one GPU while open."""
         handle = binding.call("nvmlDeviceGetHandleByIndex", index)
-        uuid = _uuid(binding, handle)
-        key = (address(handle), uuid)
-        known = self._known.get(key)
+        place = address(handle)
+        known = self._known.get(place)
         if known is None:
-            known = identify(binding, handle, uuid)
+            known = identify(binding, handle)
             if known.complete:
-                self._known[key] = known
+                self._known[place] = known
         return known.at(index)
 
-    def _named(self, binding: Binding, found: list[Found]) -> list[NvmlDevice]:
-        uuids = Counter(one.uuid for one in found)
-        return [one.device(binding, self._session, unique=uuids[one.uuid] == 1) for one in found]
-
     def _open(self) -> Binding:
-        module = self._library.load()
-        binding = Binding(module)
+        binding = Binding(self._library.load())
         present = self._present()
-        binding.call("nvmlInit")
+        try:
+            binding.call("nvmlInit")
+        except ReadError as error:
+            raise _as_state(error) from error
         self._session += 1
         self._opened_with = present
         self._known.clear()
@@ -116,19 +121,8 @@ class NvmlClient:
         return (binding.asked and not binding.answered) or self._present() != self._opened_with
 
 
-def _uuid(binding: Binding, handle: object) -> str:
-    """Return a GPU's UUID, empty where it has none."""
-    try:
-        uuid = binding.text("nvmlDeviceGetUUID", handle) or ""
-    except UnsupportedError:
-        return ""
-    usable = uuid.isascii() and set(uuid.removeprefix("GPU-")) - {"0", "-"}
-    return uuid if usable else ""
-
-
 def _as_state(error: ReadError) -> ReadError:
     """Return an error whose reason is a state of the receiver."""
     if isinstance(error, TargetLostError):
         return ReadError("device_lost", str(error))
-    known = error.reason in _STATES or error.reason.startswith(("library_", "binding_"))
-    return error if known else ReadError("unknown", f"{error.reason}: {error}")
+    return error if error.reason in _STATES else ReadError("unknown", f"{error.reason}: {error}")

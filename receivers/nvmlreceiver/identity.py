@@ -37,9 +37,18 @@ class Found:
         return evolve(self, index=index)
 
     def device(self, binding: Binding, session: int, *, unique: bool) -> NvmlDevice:
-        """Return the GPU as a device; without a UUID of its own its PCI address names it."""
-        address = f"pci:{self.pci_address}" if self.pci_address else f"index:{self.index}"
-        name = self.uuid if self.uuid and unique else address
+        """Return the GPU as a device; without a UUID of its own its PCI address names it.
+
+        Raises:
+            ReadError: it has neither.
+
+        """
+        if self.uuid and unique:
+            name = self.uuid
+        elif self.pci_address:
+            name = f"pci:{self.pci_address}"
+        else:
+            raise ReadError("no_identity", "the GPU has no UUID of its own and no PCI address")
         attributes = {HW_ID: name, HW_TYPE: HwType.GPU, HW_VENDOR: "NVIDIA"}
         if self.traits.model is not None:
             attributes[HW_MODEL] = self.traits.model
@@ -73,17 +82,16 @@ class _Asker:
             return None
 
 
-def identify(binding: Binding, handle: Any, uuid: str) -> Found:
+def identify(binding: Binding, handle: Any) -> Found:
     """Ask for what does not change while NVML is open.
 
     Raises:
-        ReadError: the GPU is lost, or has neither UUID nor a PCI address that can be read now.
+        ReadError: its UUID cannot be read now, or it is lost.
 
     """
+    uuid = read_uuid(binding, handle)
     asker = _Asker()
     pci = asker.ask(binding.call, "nvmlDeviceGetPciInfo", handle)
-    if not uuid and pci is None:
-        raise ReadError("no_identity", "the GPU has no UUID, and its PCI address cannot be read")
     capability = asker.ask(binding.call, "nvmlDeviceGetCudaComputeCapability", handle)
     reasons = asker.ask(binding.call, _REASONS[0], handle)
     if reasons is None:
@@ -96,6 +104,25 @@ def identify(binding: Binding, handle: Any, uuid: str) -> Found:
         clock_event_reasons=reasons,
     )
     return Found(handle, uuid, None if pci is None else pci_address(pci), traits, asker.complete)
+
+
+def read_uuid(binding: Binding, handle: Any) -> str:
+    """Return a GPU's UUID, empty where it has none.
+
+    Raises:
+        ReadError: it cannot be read now. It may have one, so no other name will do.
+
+    """
+    try:
+        uuid = binding.text("nvmlDeviceGetUUID", handle) or ""
+    except UnsupportedError:
+        return ""
+    return uuid if is_uuid(uuid) else ""
+
+
+def is_uuid(uuid: str) -> bool:
+    """Tell whether a text can name a GPU: some drivers give zeros where there is nothing."""
+    return uuid.isascii() and bool(set(uuid.removeprefix("GPU-")) - {"0", "-"})
 
 
 def pci_address(pci: Any) -> str | None:

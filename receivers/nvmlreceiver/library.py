@@ -8,7 +8,7 @@ from ctypes import CDLL
 from pathlib import Path
 from types import ModuleType
 
-from nvmlreceiver.binding import load_binding
+from nvmlreceiver.shadowing import load_binding
 from otelgpu.scraping.errors import ReadError
 
 LIBRARY = "libnvidia-ml.so.1"

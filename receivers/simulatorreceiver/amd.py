@@ -36,6 +36,17 @@ ROWS: tuple[Row[SimulatedDevice], ...] = (
         ],
     ),
     Read(
+        "PCIe replays",
+        SimulatedDevice.replays,
+        [
+            Emit(
+                m.HW_GPU_LINK_ERRORS,
+                lambda count: count,
+                {"hw.gpu.link.type": "pcie", "error.type": "replay"},
+            )
+        ],
+    ),
+    Read(
         "bad pages",
         _itself,
         [

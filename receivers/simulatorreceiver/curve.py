@@ -32,14 +32,11 @@ class Curve:
 
     def time_above(self, threshold: float) -> Callable[[float], float]:
         """Return how long, from 0 to a given time, the curve is above ``threshold``."""
+        return self._summed(lambda start, end, share: _above(start, end, share, threshold))
 
-        def above(start: float, end: float, share: float) -> float:
-            if (start > threshold) == (end > threshold):
-                return share if start > threshold else 0.0
-            crossing = share * (threshold - start) / (end - start)
-            return crossing if start > threshold else share - crossing
-
-        return self._summed(above)
+    def time_below(self, threshold: float) -> Callable[[float], float]:
+        """Return how long, from 0 to a given time, the curve is not above ``threshold``."""
+        return self._summed(lambda start, end, share: share - _above(start, end, share, threshold))
 
     def _summed(self, part: Callable[[float, float, float], float]) -> Callable[[float], float]:
         """Sum a quantity of segments: ``part`` gives it for values at both ends and a length."""
@@ -61,6 +58,14 @@ class Curve:
         segment = math.floor(time / self._step)
         periods, index = divmod(segment, len(self._ends))
         return periods, index, time / self._step - segment
+
+
+def _above(start: float, end: float, share: float, threshold: float) -> float:
+    """Return for how much of a segment of length ``share`` a line is above a threshold."""
+    if (start > threshold) == (end > threshold):
+        return share if start > threshold else 0.0
+    crossing = share * (threshold - start) / (end - start)
+    return crossing if start > threshold else share - crossing
 
 
 def numbers(*key: object) -> Iterator[float]:

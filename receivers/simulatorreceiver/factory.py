@@ -19,4 +19,5 @@ FACTORY = ReceiverFactory(
     create=_create,
     stability=Stability.ALPHA,
     signals=frozenset({Signal.METRICS, Signal.EVENTS}),
+    resource={"otelgpu.simulated": True},
 )

@@ -34,7 +34,7 @@ _RECOVERY = (
 )
 _FABRIC = ("not_started", "in_progress", "completed", "degraded")
 _REPAIR = ("ok", "pending", "failed")
-_PCIE_ERRORS = ("correctable", "non_fatal", "fatal")
+_PCIE_ERRORS = ("non_fatal", "fatal")
 _NVLINK_ERRORS = ("crc.flit", "crc.data", "replay", "recovery", "ecc")
 _PARTS = {
     "general": 1.0,
@@ -79,6 +79,17 @@ ROWS: tuple[Row[SimulatedDevice], ...] = (
             EmitEach(m.HW_GPU_RECOVERY_STATUS, v.always("hw.gpu.recovery.action", _RECOVERY)),
             EmitEach(m.HW_GPU_LINK_ERRORS, v.none_yet("pcie", _PCIE_ERRORS)),
             EmitEach(m.HW_GPU_PROCESS_COUNT, v.processes(("compute", "graphics", "mps"))),
+        ],
+    ),
+    Read(
+        "PCIe errors",
+        SimulatedDevice.replays,
+        [
+            Emit(
+                m.HW_GPU_LINK_ERRORS,
+                lambda count: count,
+                {"hw.gpu.link.type": "pcie", "error.type": "correctable"},
+            )
         ],
     ),
     Read("PCIe bytes", SimulatedDevice.pcie, [EmitEach(m.HW_GPU_IO, v.traffic)]),

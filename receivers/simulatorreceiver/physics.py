@@ -23,7 +23,7 @@ class Physics:
         self._range = model.power_limit - model.power_idle
         self._activity = 0.92 if model.profiling else 1.0
         self._capped = load.time_above(_CAPPED)
-        self._busy = load.time_above(IDLE / self._activity)
+        self._idle = load.time_below(IDLE / self._activity)
         self.load = load
 
     def activity(self, time: float) -> float:
@@ -36,7 +36,7 @@ class Physics:
 
     def idle_time(self, time: float) -> float:
         """Return for how long activity was under the idle threshold, in seconds."""
-        return time - self._busy(time)
+        return self._idle(time)
 
     def power(self, time: float) -> float:
         """Return watts at a moment."""

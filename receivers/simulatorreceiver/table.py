@@ -71,17 +71,6 @@ _COMMON: tuple[Row[SimulatedDevice], ...] = (
         ],
     ),
     Read(
-        "PCIe replays",
-        SimulatedDevice.replays,
-        [
-            Emit(
-                m.HW_GPU_LINK_ERRORS,
-                lambda count: count,
-                {"hw.gpu.link.type": "pcie", "error.type": "replay"},
-            )
-        ],
-    ),
-    Read(
         "links",
         SimulatedDevice.links,
         [EmitEach(m.HW_GPU_LINK_COUNT, v.link_count), EmitEach(m.HW_GPU_IO, v.traffic)],

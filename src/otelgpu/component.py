@@ -125,7 +125,7 @@ class ProcessorFactory(Generic[C]):
     signals: frozenset[Signal] = _METRICS
 
 
-def _no_defaults(_: Mapping[str, str]) -> Mapping[str, Any]:
+def _no_defaults(_: Mapping[str, str], __: Mapping[str, Any]) -> Mapping[str, Any]:
     return {}
 
 
@@ -138,8 +138,9 @@ class ExporterFactory(Generic[C]):
     create: Callable[[Settings, C], Stage]
     stability: Stability
     signals: frozenset[Signal] = _METRICS
-    defaults: Callable[[Mapping[str, str]], Mapping[str, Any]] = _no_defaults
-    """Raw settings that environment variables of a standard give where the file is silent."""
+    defaults: Callable[[Mapping[str, str], Mapping[str, Any]], Mapping[str, Any]] = _no_defaults
+    """Returns raw settings that environment variables of a standard give where the file is silent;
+    called with the environment and with what the file says of this exporter."""
 
 
 AnyFactory = ReceiverFactory[Any] | ProcessorFactory[Any] | ExporterFactory[Any]

@@ -59,7 +59,7 @@ def _create(*_: Any) -> Any:
     raise AssertionError("a configuration that is read creates nothing")
 
 
-def _standard_variables(environ: Mapping[str, str]) -> Mapping[str, Any]:
+def _standard_variables(environ: Mapping[str, str], _: Mapping[str, Any]) -> Mapping[str, Any]:
     if "BAD" in environ:
         raise ValueError("BAD is set; unset it")
     return {

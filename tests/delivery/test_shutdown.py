@@ -8,7 +8,7 @@ from attrs import evolve
 from tests.delivery.harness import Harness, ScriptedTransport
 from tests.delivery.samples import batch, event_batch
 
-from otelgpu.delivery.outcome import Outcome, Retry, Unauthorized
+from otelgpu.delivery.outcome import Accepted, Outcome, Retry, Unauthorized
 
 REFUSED = Retry("unreachable", "Connection refused", answered=False)
 
@@ -21,10 +21,12 @@ class HangingTransport(ScriptedTransport):
         self.entered = threading.Event()
         self._released = threading.Event()
 
+    late: Outcome = Retry("unreachable", "closed", answered=False)
+
     def send(self, payload: bytes, timeout: float) -> Outcome:
         self.entered.set()
         self._released.wait()
-        return Retry("unreachable", "closed", answered=False)
+        return self.late
 
     def close(self) -> None:
         super().close()
@@ -32,7 +34,9 @@ class HangingTransport(ScriptedTransport):
 
 
 class StubbornTransport(HangingTransport):
-    """Answers nothing even when it is closed, until it is let go."""
+    """Answers nothing even when it is closed, until it is let go: too late then."""
+
+    late = Accepted()
 
     def close(self) -> None:
         self.closed = True
@@ -77,6 +81,21 @@ def test_attempts_at_shutdown_end_with_its_deadline() -> None:
     harness.worker.consume(batch(1))
     harness.points.drain(harness.clock.now + 3, harness._sleep)
     assert harness.scripted.timeouts == [pytest.approx(3)]
+
+
+def test_a_signal_that_hangs_leaves_the_other_its_share_of_the_time() -> None:
+    harness = Harness(events_transport=(events := ScriptedTransport()))
+
+    def hang(payload: bytes) -> Outcome:
+        harness.clock.advance(harness.scripted.timeouts[-1])
+        return Retry("timeout", "no answer", answered=False)
+
+    harness.scripted.script.extend([hang] * 9)
+    harness.worker.consume(batch(1))
+    harness.worker.consume_events(event_batch(1))
+    harness.worker._drain(harness.clock.now + 10)
+    assert events.timeouts == [pytest.approx(5)]
+    assert harness.events.ledger.totals.sent == 1
 
 
 def test_consume_never_waits_for_a_transport_that_hangs() -> None:

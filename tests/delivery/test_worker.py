@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import logging
+import weakref
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -13,7 +15,7 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
 from tests.delivery.harness import Harness, ScriptedTransport
-from tests.delivery.samples import RESOURCE, TIME, batch, event_batch
+from tests.delivery.samples import POWER, RESOURCE, TIME, batch, event_batch
 from tests.fakes.otlp import points
 
 from otelgpu.delivery.outcome import (
@@ -27,6 +29,7 @@ from otelgpu.delivery.outcome import (
 from otelgpu.delivery.queue import BatchConfig, QueueConfig
 from otelgpu.delivery.retry import RetryConfig
 from otelgpu.points.batch import Batch
+from otelgpu.points.stream import Stream
 
 UNAVAILABLE = Retry("503", "HTTP 503: busy")
 REFUSED = Retry("unreachable", "Connection refused", answered=False)
@@ -215,6 +218,15 @@ def test_attempts_end_after_the_configured_time() -> None:
     assert 1 < len(harness.scripted.sent) < 5
 
 
+def test_the_halves_of_a_request_have_no_more_time_than_the_whole() -> None:
+    retry = RetryConfig(max_elapsed_time=timedelta(seconds=5))
+    late, later = evolve(UNAVAILABLE, after=4.0), evolve(UNAVAILABLE, after=3.0)
+    harness = Harness([late, TooLarge("413", "HTTP 413"), later, later], retry=retry)
+    harness.worker.consume(batch(2))
+    harness.settle()
+    assert harness.points.ledger.totals.dropped == {"retries_exhausted": 2}
+
+
 def test_without_retry_each_request_is_tried_once() -> None:
     harness = Harness([UNAVAILABLE, UNAVAILABLE], retry=RetryConfig(enabled=False))
     harness.worker.consume(batch(2))
@@ -269,6 +281,21 @@ def test_bytes_bound_the_queue_too() -> None:
     assert totals.dropped["queue_full"] > 0
     assert totals.queued > 0
     assert totals.missing == 0
+
+
+def test_what_is_kept_for_an_ended_stream_is_freed_though_its_batch_was_dropped() -> None:
+    harness = Harness(queue=QueueConfig(queue_size=2))
+    stream = Stream(POWER, {"hw.id": "gpu-0"})
+    harness.worker.consume(Batch("s", TIME, RESOURCE, [(stream, 1.0, 0)]))
+    harness.settle()
+    harness.worker.consume(Batch("s", TIME + 1, RESOURCE, [], [stream]))
+    gone = weakref.ref(stream)
+    del stream
+    harness.worker.consume(batch(2))  # drops the batch before it
+    assert harness.points.ledger.totals.dropped == {"queue_full": 1}
+    harness.settle()
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_batch_that_no_queue_can_hold_is_dropped() -> None:

@@ -43,11 +43,11 @@ def _facts(entry: EntryPoint) -> dict[str, str]:
     distribution = f"{entry.dist.name} {entry.dist.version}" if entry.dist else ""
     try:
         factory = entry.load()
+        facts = {
+            "stability": str(factory.stability.value),
+            "signals": ",".join(sorted(factory.signals)),
+        }
     except Exception as error:  # noqa: BLE001 - a third party's package may raise anything
-        words = f"{type(error).__name__}: {error}"
+        words = " ".join(f"{type(error).__name__}: {error}".split())
         return {"stability": "broken", "signals": words, "distribution": distribution}
-    return {
-        "stability": factory.stability.value,
-        "signals": ",".join(sorted(factory.signals)),
-        "distribution": distribution,
-    }
+    return {**facts, "distribution": distribution}

@@ -17,6 +17,7 @@ _ENDPOINTS = (
     "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
     "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
 )
+_INTERVAL = "OTEL_METRIC_EXPORT_INTERVAL"
 _PROTOCOLS = {"": "otlp_http", "http/protobuf": "otlp_http", "grpc": "otlp_grpc"}
 _SIMULATED = """\
 ************************************************************************
@@ -31,10 +32,11 @@ def default_configuration(
     """Return a raw configuration for this node.
 
     Raises:
-        ConfigError: a variable asks for a protocol that we do not speak.
+        ConfigError: a variable asks for something that we cannot do.
 
     """
-    receivers = [type_ for type_ in factories.known("receivers") if _found(factories, type_)]
+    known = factories.known("receivers")
+    receivers = [type_ for type_ in known if _found(factories, type_, say)]
     if not receivers:
         say(_SIMULATED)
         receivers = [_SIMULATOR]
@@ -53,8 +55,13 @@ def default_configuration(
 
 def _interval(environ: Mapping[str, str]) -> dict[str, str]:
     """Follow OTEL_METRIC_EXPORT_INTERVAL (ms), as an SDK's periodic reader does."""
-    milliseconds = environ.get("OTEL_METRIC_EXPORT_INTERVAL", "").strip()
-    return {"collection_interval": f"{milliseconds}ms"} if milliseconds else {}
+    milliseconds = environ.get(_INTERVAL, "").strip()
+    if not milliseconds:
+        return {}
+    if not (milliseconds.isascii() and milliseconds.isdecimal() and int(milliseconds)):
+        words = f"{milliseconds!r} is no time; set it to a number of milliseconds above zero"
+        raise ConfigError([Mistake(_INTERVAL, words)])
+    return {"collection_interval": f"{milliseconds}ms"}
 
 
 def _exporter(environ: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
@@ -70,12 +77,29 @@ def _exporter(environ: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     return _PROTOCOLS[protocol], {}
 
 
-def _found(factories: InstalledFactories, type_: str) -> bool:
-    probe = factories.get("receivers", type_).probe
+def _found(factories: InstalledFactories, type_: str, say: Callable[[str], None]) -> bool:
+    """Say whether this node has what a receiver reads; one that cannot be asked is left out."""
+    try:
+        probe = factories.get("receivers", type_).probe
+    except ImportError as error:
+        say(f"warning: the receiver {type_} is left out, it cannot be loaded: {error}")
+        return False
     if probe is None:
         return False
-    answer: list[bool] = []
-    thread = threading.Thread(target=lambda: answer.append(probe()), daemon=True)
+    answer: list[bool | Exception] = []
+    thread = threading.Thread(target=lambda: answer.append(_ask(probe)), daemon=True)
     thread.start()
     thread.join(PROBE_DEADLINE)
-    return answer[0] if answer else thread.is_alive()
+    if not answer:
+        return True
+    if isinstance(answer[0], Exception):
+        say(f"warning: the receiver {type_} is left out, its probe failed: {answer[0]!r}")
+        return False
+    return answer[0]
+
+
+def _ask(probe: Callable[[], bool]) -> bool | Exception:
+    try:
+        return probe()
+    except Exception as error:  # noqa: BLE001 - a vendor's library may raise anything
+        return error

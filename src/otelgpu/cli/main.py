@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from typing import NoReturn
 
 import click
@@ -47,6 +48,12 @@ def main() -> NoReturn:
         code = FAILURE
     except BrokenPipeError:
         # The reader of our results has gone, such as `head`: nothing is left to say.
+        code = FAILURE
+    except SystemExit as request:
+        # Click's own answer to a broken pipe.
+        code = request.code if isinstance(request.code, int) else FAILURE
+    except Exception:  # noqa: BLE001 - leave by the same door: a library may be in use
+        traceback.print_exc()
         code = FAILURE
     _leave(code)
 

@@ -10,6 +10,7 @@ import click
 from otelgpu.cli.configuration import config_option, environment, read
 from otelgpu.cli.render import as_otlp_json, as_series, as_table
 from otelgpu.service.collect import Collected, collect
+from otelgpu.service.lifecycle import StartError
 from otelgpu.telemetry.component import OK
 from otelgpu.telemetry.logs import configure
 
@@ -37,7 +38,11 @@ def once(files: tuple[Path, ...], form: str, timeout: float) -> int:
     """Read all GPUs once and print what would be sent; exit code 1 if nothing could be read."""
     document = read(files)
     configure(sys.stderr, "error", document.service.telemetry.logs.encoding)
-    collected = collect(document, environment(document), timeout)
+    try:
+        collected = collect(document, environment(document), timeout)
+    except StartError as error:
+        click.echo(str(error), err=True)
+        return 1
     click.echo(_FORMATS[form](collected.batches))
     _explain(collected, timeout)
     return 0 if collected.batches and collected.complete else 1

@@ -36,30 +36,29 @@ def as_series(batches: Sequence[Batch]) -> str:
 
 
 def as_table(batches: Sequence[Batch]) -> str:
-    """Return every value, device by device."""
-    parts = []
-    for device, lines in _by_device(batches).items():
-        rows = sorted((name, text) for name, text in lines)
-        parts.append("\n".join([device, *(f"  {line}" for line in _columns(rows).split("\n"))]))
-    return "\n\n".join(parts) or "nothing could be read"
-
-
-def _by_device(batches: Sequence[Batch]) -> dict[str, list[tuple[str, str]]]:
+    """Return every value, device by device; the node's own values stand under ``node``."""
+    titles: dict[str, str] = {}
     found: dict[str, list[tuple[str, str]]] = {}
     for batch in batches:
         for stream, value, _ in batch.points:
             attributes = stream.attributes
-            title = " ".join(
-                str(attributes[key])
-                for key in ("hw.id", "hw.vendor", "hw.model")
-                if key in attributes
-            )
             # A process's or a holder's points know the device by its id alone.
-            title = next((t for t in found if title and t.startswith(title)), title or "node")
+            device = str(attributes.get("hw.id", "node"))
+            titles[device] = max(titles.get(device, ""), _title(device, attributes), key=len)
             rest = ", ".join(_attributes(attributes))
             name = f"{stream.metric.name}{{{rest}}}" if rest else stream.metric.name
-            found.setdefault(title, []).append((name, f"{_number(value)} {_unit(stream.metric)}"))
-    return found
+            text = f"{_number(value)} {_unit(stream.metric)}"
+            found.setdefault(device, []).append((name, text))
+    parts = []
+    for device, rows in found.items():
+        lines = _columns(sorted(rows)).split("\n")
+        parts.append("\n".join([titles[device], *(f"  {line}" for line in lines)]))
+    return "\n\n".join(parts) or "nothing could be read"
+
+
+def _title(device: str, attributes: Attributes) -> str:
+    more = [str(attributes[k]) for k in ("hw.vendor", "hw.model") if k in attributes]
+    return " ".join([device, *more])
 
 
 def _attributes(attributes: Attributes) -> Iterator[str]:

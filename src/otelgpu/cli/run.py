@@ -6,8 +6,8 @@ import logging
 import os
 import signal
 import sys
-import threading
 from pathlib import Path
+from queue import SimpleQueue
 from types import FrameType
 
 import click
@@ -33,20 +33,23 @@ def run(files: tuple[Path, ...]) -> int:
         log.error("%s", error)  # noqa: TRY400 - its words say it all
         return 1
     log.info("started: %s", ", ".join(document.pipelines))
-    stop.wait()
+    stop.get()
     log.info("stopping")
     agent.stop()
     return 0
 
 
-def _stop_on_signals() -> threading.Event:
-    stop = threading.Event()
+def _stop_on_signals() -> SimpleQueue[int]:
+    # Its put is reentrant; an event's lock may be held by the very code that a signal interrupts.
+    stop: SimpleQueue[int] = SimpleQueue()
+    asked: list[int] = []
 
     def on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signal's form
-        if stop.is_set():
+        if asked:
             # Asked twice: whoever asks does not want to wait for the drain.
             os._exit(1)
-        stop.set()
+        asked.append(number)
+        stop.put(number)
 
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)

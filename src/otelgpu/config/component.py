@@ -103,5 +103,5 @@ class ComponentReader:
         if factory is None:
             raise ValueError(unknown(f"type of {kind}", type_, self._factories.known(kind)))
         if isinstance(factory, ExporterFactory) and (raw is None or isinstance(raw, Mapping)):
-            raw = merge(factory.defaults(self._environ), raw or {})
+            raw = merge(factory.defaults(self._environ, raw or {}), raw or {})
         return ComponentSpec(kind, id_, type_, factory, structure(raw, factory.config, ""))

@@ -60,7 +60,9 @@ class Epochs:
         elif value >= epoch.value:
             epoch.value = value
         elif value < epoch.value * JITTER:
-            epoch.start = epoch.seen
+            # Always another start than before, also at a fall right after the first point: by the
+            # same start a reader takes the points for one sequence and drops the one that fell.
+            epoch.start = max(epoch.seen, epoch.start + 1)
             epoch.value = value
         else:
             self.held.append(stream)

@@ -48,7 +48,8 @@ class Streams:
         with self._lock:
             stream = self._streams.get(key)
             if stream is None:
-                stream = self._streams[key] = Stream(metric, attributes)
+                # A copy: the key must stay true whatever the caller does with its mapping.
+                stream = self._streams[key] = Stream(metric, dict(attributes))
             return stream
 
     def __len__(self) -> int:

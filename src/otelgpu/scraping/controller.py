@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Protocol
@@ -50,10 +51,11 @@ class ScrapeController:
         self._thread.start()
 
     def shutdown(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
         self._stopping.set()
         self._scraper.shutdown(timeout)
         if self._thread.ident is not None:
-            self._thread.join(timeout)
+            self._thread.join(max(0.0, deadline - time.monotonic()))
 
     def _run(self) -> None:
         clock = self._settings.clock.monotonic

@@ -73,13 +73,14 @@ class DeviceTarget(Generic[D]):
             # Only what describes the device is still true; it names the card that is lost.
             readings[:] = self._reading.description()
         if self.reachable is None:
-            self._drop(HW_STATUS, "unknown")
+            self._no_status("unknown")
             return
         self._status(readings, OK if self.reachable else FAILED)
 
     def unanswered(self, readings: Readings, reason: str) -> None:
         """Add what is known of a device that does not answer: its description, status failed."""
         self.reachable = False
+        self.lost = ""
         readings += self._reading.description()
         self._reading.miss(reason, self._drop)
         self._status(readings, FAILED)
@@ -87,7 +88,11 @@ class DeviceTarget(Generic[D]):
     def unread(self, reason: str) -> None:
         """Count what is missing because this cycle had no time for the device."""
         self._reading.miss(reason, self._drop)
-        self._drop(HW_STATUS, reason)
+        self._no_status(reason)
+
+    def _no_status(self, reason: str) -> None:
+        if self._status_enabled:
+            self._drop(HW_STATUS, reason)
 
     def _status(self, readings: Readings, state: str) -> None:
         if self._status_enabled:

@@ -130,8 +130,9 @@ class DeviceScraper(Generic[D]):
         for target in missing[: len(inventory.unreadable)]:
             targets[target.id] = target
         self._say_changes(targets)
+        if list(targets) != list(self._targets):
+            self._first = 0
         self._targets = targets
-        self._first = 0
 
     def _target(self, device: D) -> DeviceTarget[D]:
         known = self._targets.get(device.id)
@@ -199,6 +200,6 @@ class DeviceScraper(Generic[D]):
             attributes["hw.id"] = device
         self._telemetry.add(OTELGPU_SCRAPE_DROPPED, 1, attributes)
 
-    def _mistake(self, target: Target, error: Exception) -> None:
+    def _mistake(self, target: Target, error: BaseException) -> None:
         self._log.error("reading %s failed", target.id, exc_info=error)
         self._telemetry.add(OTELGPU_COMPONENT_ERRORS, 1, {"error.type": type(error).__name__})

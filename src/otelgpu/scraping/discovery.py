@@ -93,14 +93,18 @@ class Discovery(Generic[D_co]):
             inventory = self._client.discover(reopen=self.reopen)
         except ReadError as error:
             self._failed(error)
+        except Exception as error:
+            # A mistake of ours or of a binding: whoever reads us logs it, and it backs off alike.
+            self._failed(ReadError("internal", repr(error)))
+            self.finds += 1
+            raise
         else:
             if inventory.devices:
                 self._failures = 0
                 self.error = None
                 self._due = self._clock() + self._interval
             else:
-                first = inventory.unreadable[0].error if inventory.unreadable else None
-                self._failed(first or ReadError("no_devices"))
+                self._failed(_none_readable(inventory))
             self.inventory = inventory
         self.finds += 1
 
@@ -112,3 +116,12 @@ class Discovery(Generic[D_co]):
 
     def _backoff(self, failures: int) -> float:
         return min(self._interval, self._shortest * 2.0 ** min(failures - 1, 16))
+
+
+def _none_readable(inventory: Inventory[D_co]) -> ReadError:
+    """Return why there is no device: the reason becomes the receiver's state."""
+    if not inventory.unreadable:
+        return ReadError("no_devices")
+    # A device's own error is no state of the receiver: its words go into the detail.
+    words = ", ".join(f"{one.name}: {one.error}" for one in inventory.unreadable)
+    return ReadError("device_unreadable", words)

@@ -29,12 +29,14 @@ def count_functions(vendor: str, devices: Path = SYSFS_DEVICES) -> PciFunctions 
     """Count a vendor's display and accelerator functions in sysfs.
 
     ``vendor`` is the PCI vendor id as sysfs writes it, such as ``0x10de``. SR-IOV virtual functions
-    are left out. Returns None where sysfs has no PCI bus.
+    are left out. Returns None where sysfs has no PCI bus that we may read.
     """
-    if not devices.is_dir():
+    try:
+        functions = sorted(devices.iterdir())
+    except OSError:
         return None
     host = passed = 0
-    for device in devices.iterdir():
+    for device in functions:
         if _read(device / "vendor") != vendor or (device / "physfn").exists():
             continue
         if not _read(device / "class").startswith((*_DISPLAY_CLASSES, _ACCELERATOR_CLASS)):

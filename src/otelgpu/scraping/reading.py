@@ -69,7 +69,7 @@ class _Slot:
 class _Bound:
     """An emit bound to one device; makes each stream once."""
 
-    __slots__ = ("_common", "_each", "_store", "_stream", "_streams", "_value", "metric")
+    __slots__ = ("_common", "_each", "_store", "_stream", "_streams", "_told", "_value", "metric")
 
     def __init__(self, emit: AnyEmit, common: Attributes, streams: Streams) -> None:
         self.metric = emit.metric
@@ -79,6 +79,7 @@ class _Bound:
         self._value: Callable[[Any], float | None] | None = None
         self._each: Callable[[Any], Iterable[tuple[Attributes, float | None]]] | None = None
         self._stream: Stream | None = None
+        self._told = False
         if isinstance(emit, Emit):
             self._value = emit.value
             self._stream = streams.get(emit.metric, {**common, **emit.attributes})
@@ -86,15 +87,21 @@ class _Bound:
             self._each = emit.values
 
     def take(self, result: Any, taken: Readings, drop: Drop) -> None:
+        unsupported = False
         try:
             if self._value is not None and self._stream is not None:
                 self._keep(self._stream, self._value(result), taken, drop)
             elif self._each is not None:
                 self._take_each(list(self._each(result)), taken, drop)
+        except UnsupportedError as error:
+            unsupported = True
+            if not self._told:
+                drop(self.metric, error.reason)
         except ReadError as error:
             drop(self.metric, error.reason)
         except Exception:  # noqa: BLE001 - a mistake in one emit must cost that emit alone
             drop(self.metric, "internal")
+        self._told = unsupported
 
     def _take_each(
         self, found: Sequence[tuple[Attributes, float | None]], taken: Readings, drop: Drop
@@ -138,22 +145,39 @@ class _Row:
         return [s for s in self.slots if not s.given_up or now >= s.due]
 
     def ask(self, device: Any, slots: Sequence[_Slot]) -> Sequence[Any]:
-        """Return one result or ReadError for each slot.
+        """Return one result or ReadError for each slot, whatever the row's call does.
 
         Raises:
             TargetLostError: the device is gone.
 
         """
         try:
-            if isinstance(self.row, Batched):
-                return self.row.call(device, [s.key for s in slots])
-            return [self.row.call(device)]
+            if not isinstance(self.row, Batched):
+                return [self.row.call(device)]
+            results = self.row.call(device, [s.key for s in slots])
+            if len(results) == len(slots):
+                return results
+            # Nobody can tell which answer belongs to which key.
+            words = f"{len(results)} answers for {len(slots)} keys"
+            return [ReadError("internal", words)] * len(slots)
         except TargetLostError:
             raise
         except ReadError as error:
             return [error] * len(slots)
         except Exception as error:  # noqa: BLE001 - a mistake in one row must cost that row alone
             return [ReadError("internal", repr(error))] * len(slots)
+
+    def plan(self, results: Sequence[Any], now: float) -> None:
+        """Say when the row is due again after these results."""
+        self.due = now + self.row.every
+        if self.row.every != ONCE:
+            return
+        # What is read once must have been read once.
+        failed = [r for r in results if isinstance(r, ReadError)]
+        if any(not isinstance(r, UnsupportedError) for r in failed):
+            self.due = now
+        elif failed:
+            self.due = now + RETRY_UNSUPPORTED
 
 
 class DeviceReading(Generic[D]):
@@ -168,6 +192,7 @@ class DeviceReading(Generic[D]):
         clock: Callable[[], float],
     ) -> None:
         self._clock = clock
+        self._answers = True
         self._rows: list[_Row] = []
         for row in table:
             fields = [(None, row.emits)] if isinstance(row, Read) else _fields(row)
@@ -182,6 +207,8 @@ class DeviceReading(Generic[D]):
     def read(self, device: D, readings: Readings, drop: Drop) -> bool:
         """Add all values to ``readings``; return whether the device answered any call.
 
+        In a cycle in which nothing was due, that is what it did when it was last asked.
+
         Raises:
             TargetLostError: the device is gone; nothing of this cycle is to be used.
 
@@ -190,7 +217,6 @@ class DeviceReading(Generic[D]):
         asked = answered = False
         for row in self._rows:
             if now >= row.due and (wanted := row.wanted(now)):
-                row.due = now + row.row.every
                 asked = True
                 try:
                     results = row.ask(device, wanted)
@@ -201,6 +227,7 @@ class DeviceReading(Generic[D]):
                 if lost is not None:
                     self._lose(row, lost, drop)
                     raise lost
+                row.plan(results, now)
                 for slot, result in zip(wanted, results, strict=True):
                     slot.take(result, drop)
                     if slot.given_up:
@@ -209,7 +236,9 @@ class DeviceReading(Generic[D]):
                     answered = answered or isinstance(result, UnsupportedError)
             for slot in row.slots:
                 readings += slot.kept
-        return answered or not asked
+        if asked:
+            self._answers = answered
+        return self._answers
 
     def _lose(self, failed: _Row, error: TargetLostError, drop: Drop) -> None:
         """Drop and count every value of this cycle, and read all anew next time."""

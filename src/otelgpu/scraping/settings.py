@@ -97,12 +97,16 @@ class HardwareConfig(ScrapeConfig):
             discovery=self.discovery_interval.total_seconds(),
         )
 
-    def expected(self, vendor: str) -> PciFunctions | None:
-        """Return how many devices there should be, None where nothing can tell.
+    def on_bus(self, vendor: str) -> PciFunctions | None:
+        """Return a vendor's functions on the PCI bus, None where sysfs has none.
 
         ``vendor`` is the PCI vendor id as sysfs writes it, such as ``0x10de``.
         """
-        found = count_functions(vendor, self.sysfs / "bus" / "pci" / "devices")
+        return count_functions(vendor, self.sysfs / "bus" / "pci" / "devices")
+
+    def expected(self, vendor: str) -> PciFunctions | None:
+        """Return how many devices there should be, None where nothing can tell."""
+        found = self.on_bus(vendor)
         if self.expected_devices is None:
             return found
         return PciFunctions(self.expected_devices, found.passed_through if found else 0)

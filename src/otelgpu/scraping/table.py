@@ -21,7 +21,7 @@ R = TypeVar("R")
 ALWAYS = 0.0
 """Cadence of a row that is read at each scrape."""
 ONCE = float("inf")
-"""Cadence of a row that is read once for each discovery of its device: what describes it."""
+"""Cadence of a row that describes its device: read until it has answered, then never again."""
 
 
 @frozen

@@ -47,29 +47,35 @@ class Cycle:
 
 
 class _Task:
-    """The targets of one scrape, and how far a worker has come with them."""
+    """The targets of one scrape, and how far a worker has come with them.
+
+    Every step is taken under one lock, so that a task is never left between two targets: what is
+    left is always the target that the worker is inside of, or about to enter.
+    """
 
     def __init__(self, targets: Sequence[Target], until: float) -> None:
-        self.targets = targets
-        self.until = until
+        self._targets = targets
+        self._until = until
         self.readings: list[Readings] = []
         self.since = time.monotonic()
         self.left = False
         self.done = False
+        """Whether the worker is out of the library."""
         self.wake = threading.Event()
+        self._stopped = False
         self._lock = threading.Lock()
 
-    def begin(self) -> bool:
-        """Return whether the worker may begin its next target."""
+    def begin(self) -> Target | None:
+        """Return the first target, None if there is nothing to read."""
         with self._lock:
-            self.since = time.monotonic()
-            return not self.left and not (self.readings and self.since >= self.until)
+            return self._next()
 
-    def answer(self, readings: Readings) -> None:
-        """Take a target's readings, unless the task was left while the worker was inside it."""
+    def answer(self, readings: Readings) -> Target | None:
+        """Take a target's readings, unless it was left; return the next target."""
         with self._lock:
             if not self.left:
                 self.readings.append(readings)
+            return self._next()
 
     def leave(self, deadline: float) -> bool:
         """Leave the task if its present target is over its deadline; return whether it is left."""
@@ -78,17 +84,27 @@ class _Task:
                 self.left = True
             return self.left
 
-    def finish(self) -> None:
-        """Say that the worker has left the library."""
+    def stop(self) -> None:
+        """Let the worker begin no further target, and whoever waits for it go on."""
         with self._lock:
-            self.done = True
+            self._stopped = True
         self.wake.set()
+
+    def _next(self) -> Target | None:
+        self.since = time.monotonic()
+        answered = len(self.readings)
+        late = answered > 0 and self.since >= self._until
+        if self.left or self._stopped or late or answered == len(self._targets):
+            self.done = True
+            self.wake.set()
+            return None
+        return self._targets[answered]
 
 
 class _Worker:
     """A thread that reads targets one after the other until told to stop or left behind."""
 
-    def __init__(self, name: str, on_mistake: Callable[[Target, Exception], None]) -> None:
+    def __init__(self, name: str, on_mistake: Callable[[Target, BaseException], None]) -> None:
         self._on_mistake = on_mistake
         self.todo: SimpleQueue[_Task | None] = SimpleQueue()
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -96,25 +112,25 @@ class _Worker:
 
     def _run(self) -> None:
         while (task := self.todo.get()) is not None:
-            for target in task.targets:
-                if not task.begin():
-                    break
+            target = task.begin()
+            while target is not None:
                 readings: Readings = []
                 try:
                     target.read(readings)
-                except Exception as error:  # noqa: BLE001
-                    # A mistake of ours must not look like a driver that hangs.
+                except BaseException as error:  # noqa: BLE001
+                    # A mistake of ours, or a binding that calls sys.exit, must not end this thread:
+                    # that would look like a driver that hangs.
                     self._on_mistake(target, error)
-                task.answer(readings)
-            task.finish()
+                target = task.answer(readings)
 
 
 class TargetReader:
     """Reads targets with a deadline each; ``read`` is used by one thread, ``close`` by any."""
 
     def __init__(
-        self, name: str, deadline: float, on_mistake: Callable[[Target, Exception], None]
+        self, name: str, deadline: float, on_mistake: Callable[[Target, BaseException], None]
     ) -> None:
+        """``deadline`` is in seconds; ``on_mistake`` is called on a thread of the reader."""
         self._name = name
         self._deadline = deadline
         self._on_mistake = on_mistake
@@ -122,6 +138,7 @@ class TargetReader:
         self._hung: dict[str, _Task] = {}
         self._task: _Task | None = None
         self._closed = False
+        self._lock = threading.Lock()
 
     @property
     def hung(self) -> frozenset[str]:
@@ -131,7 +148,8 @@ class TargetReader:
     def read(self, targets: Sequence[Target], budget: float = float("inf")) -> Cycle:
         """Read the targets that are not hung, in order, and say what became of each.
 
-        ``budget`` is in seconds: no target is begun after it, but for the first.
+        ``budget`` is in seconds: no target is begun after it, but for the first, and for one more
+        after a target that hung, which tells a device that hangs from a library that does.
         """
         self._hung = {name: task for name, task in self._hung.items() if not task.done}
         rest = [target for target in targets if target.id not in self._hung]
@@ -153,10 +171,15 @@ class TargetReader:
 
     def _work(self, targets: Sequence[Target], until: float) -> tuple[_Task, int]:
         """Hand targets to the worker; return when all have answered or one is over its deadline."""
-        task = self._task = _Task(targets, until)
-        if self._worker is None:
-            self._worker = _Worker(self._name, self._on_mistake)
-        self._worker.todo.put(task)
+        task = _Task(targets, until)
+        with self._lock:
+            # Under the lock: a worker made after ``close`` would wait for ever.
+            if self._closed:
+                return task, 0
+            self._task = task
+            if self._worker is None:
+                self._worker = _Worker(self._name, self._on_mistake)
+            self._worker.todo.put(task)
         while not self._closed:
             task.wake.wait(max(0.0, task.since + self._deadline - time.monotonic()))
             if task.done or task.leave(self._deadline):
@@ -165,16 +188,19 @@ class TargetReader:
 
     def _leave(self, target: Target, task: _Task) -> None:
         self._hung[target.id] = task
-        if self._worker is not None:
-            # If the call ever returns, the worker finds this and ends.
-            self._worker.todo.put(None)
-            self._worker = None
+        with self._lock:
+            if self._worker is not None:
+                # If the call ever returns, the worker finds this and ends.
+                self._worker.todo.put(None)
+                self._worker = None
 
     def close(self) -> None:
         """End the worker when it has finished its target, and a ``read`` in progress at once."""
-        self._closed = True
-        task, worker = self._task, self._worker
+        with self._lock:
+            self._closed = True
+            task, worker = self._task, self._worker
+            self._worker = None
         if task is not None:
-            task.wake.set()
+            task.stop()
         if worker is not None:
             worker.todo.put(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
@@ -9,16 +10,20 @@ from datetime import timedelta
 import attrs
 from attrs import frozen
 
+from otelgpu.component import Signal
 from otelgpu.config.component import ComponentSpec
 from otelgpu.config.document import Document
 from otelgpu.points.batch import Batch, Point
 from otelgpu.points.event import EventBatch
 from otelgpu.points.stream import Stream
-from otelgpu.service.graph import Environment, build
+from otelgpu.service.graph import LOGGER, Environment, build
+from otelgpu.service.lifecycle import Lifecycle
 from otelgpu.telemetry.health import ComponentHealth, health
 
 _LONGEST = timedelta(seconds=1)
 """Most that two reads are apart: nobody waits longer for a rate."""
+_STOP = 1.0
+"""Seconds for stopping what has read."""
 
 
 @frozen
@@ -76,23 +81,28 @@ def _union(first: Batch, second: Batch) -> list[Point]:
 
 
 def collect(document: Document, environment: Environment, timeout: float) -> Collected:
-    """Read everything as often as rates need, at most one second apart, within ``timeout`` (s)."""
+    """Read everything as often as rates need, at most one second apart, within ``timeout`` (s).
+
+    Raises:
+        StartError: a receiver or a processor could not start.
+
+    """
     document = attrs.evolve(
         document, components={k: _hasten(spec) for k, spec in document.components.items()}
     )
-    used = {id_ for p in document.pipelines.values() for id_ in p.receivers}
+    metrics = [p for p in document.pipelines.values() if p.signal is Signal.METRICS]
+    used = {id_ for p in metrics for id_ in p.receivers}
     specs = [document.components["receivers", id_] for id_ in sorted(used)]
     capture = _Capture({spec.id: spec.factory.scrapes for spec in specs})
     graph = build(document, environment, capture)
+    lifecycle = Lifecycle(graph.components, _STOP, logging.getLogger(LOGGER))
+    lifecycle.start()
     try:
-        for named in graph.components:
-            named.component.start()
         complete = capture.wait(timeout)
         # Asked before they stop, since stopping is a state too.
         states = [c for c in health(graph.registry).components if c.kind == "receivers"]
     finally:
-        for named in reversed(graph.components):
-            named.component.shutdown(1.0)
+        lifecycle.stop()
     batches = [batch for batch in capture.last.values() if batch.points]
     return Collected(batches, states, complete)
 

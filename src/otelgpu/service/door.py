@@ -13,7 +13,11 @@ from otelgpu.points.batch import Batch, Readings
 from otelgpu.points.epochs import Epochs
 from otelgpu.points.event import Event, EventBatch
 from otelgpu.points.resource import Resource
-from otelgpu.semconv.metrics import OTELGPU_CLOCK_STEPPED, OTELGPU_COUNTER_BACKWARDS
+from otelgpu.semconv.metrics import (
+    OTELGPU_CLOCK_STEPPED,
+    OTELGPU_COUNTER_BACKWARDS,
+    OTELGPU_SCRAPE_DROPPED,
+)
 from otelgpu.telemetry.component import ComponentTelemetry
 
 _MILLISECOND = 1_000_000
@@ -52,6 +56,8 @@ class Door:
         with self._lock:
             time = self._time()
             finite = [r for r in readings if r[1] - r[1] == 0]
+            if len(finite) != len(readings):
+                self._refuse(readings)
             points = self._epochs.points(finite, time, self._clock.monotonic())
             for stream in self._epochs.held:
                 attributes = {"otelgpu.metric": stream.metric.name}
@@ -62,6 +68,13 @@ class Door:
         """Send a source's events on."""
         with self._lock:
             consumer.consume_events(EventBatch(source, self._resource, tuple(events)))
+
+    def _refuse(self, readings: Readings) -> None:
+        """Count values that are no finite numbers: no backend takes them."""
+        for stream, value in readings:
+            if value - value != 0:
+                attributes = {"otelgpu.metric": stream.metric.name, "error.type": "out_of_range"}
+                self._telemetry.add(OTELGPU_SCRAPE_DROPPED, 1, attributes)
 
     def _time(self) -> int:
         wall = self._clock.time_ns()

@@ -27,7 +27,15 @@ class InstalledFactories:
         if built_in is not None:
             return built_in
         entry = self._entries(kind).get(type)
-        return None if entry is None else entry.load()
+        if entry is None:
+            return None
+        try:
+            return entry.load()
+        except ImportError:
+            raise
+        except Exception as error:
+            # A third party's module may raise anything when it is imported.
+            raise ImportError(f"{error.__class__.__name__}: {error}") from error
 
     def known(self, kind: str) -> list[str]:
         """Return all types of a kind."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from otelgpu.component import Clock, Component, Consumer, Settings, Signal, Stage
+from otelgpu.component import Clock, Consumer, Settings, Signal, Stage
 from otelgpu.config.component import ComponentSpec
 from otelgpu.config.document import Document
 from otelgpu.config.pipeline import Pipeline
@@ -17,17 +17,10 @@ from otelgpu.points.stream import Streams
 from otelgpu.scraping.controller import ScrapeController
 from otelgpu.service.door import Door
 from otelgpu.service.edges import Fanout, Guard, StreamTracker
+from otelgpu.service.lifecycle import Named
 from otelgpu.telemetry.agent import SOURCE, AgentScraper, Registry
 
 LOGGER = "otelgpu"
-
-
-@frozen
-class Named:
-    """A component and its name in logs."""
-
-    name: str
-    component: Component
 
 
 @frozen

@@ -80,6 +80,7 @@ class HealthCheck:
 def _server(host: str, port: int, health: Callable[[], Health]) -> ThreadingHTTPServer:
     # Only an agent that has the extension pays for the server's modules.
     import socket  # noqa: PLC0415
+    import socketserver  # noqa: PLC0415
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer  # noqa: PLC0415
 
     class Handler(BaseHTTPRequestHandler):
@@ -91,9 +92,10 @@ def _server(host: str, port: int, health: Callable[[], Health]) -> ThreadingHTTP
 
         def do_GET(self) -> None:
             """Answer /healthz and /readyz."""
-            if self.path == "/healthz":
+            path = self.path.partition("?")[0]
+            if path == "/healthz":
                 self._answer(200, {"status": "alive"})
-            elif self.path == "/readyz":
+            elif path == "/readyz":
                 state = health()
                 self._answer(200 if state.ready else 503, asdict(state))
             else:
@@ -114,7 +116,12 @@ def _server(host: str, port: int, health: Callable[[], Health]) -> ThreadingHTTP
         """A server of either address family."""
 
         daemon_threads = True
+        allow_reuse_port = False
         address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+
+        def server_bind(self) -> None:
+            """Leave out the look-up of our own name: it can block where DNS does not answer."""
+            socketserver.TCPServer.server_bind(self)
 
     return Server((host, port), Handler)
 

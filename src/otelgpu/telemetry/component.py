@@ -10,6 +10,7 @@ from attrs import frozen
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Attributes, AttributeValue, Streams
+from otelgpu.semconv.metrics import OTELGPU_COMPONENT_ERRORS
 
 OK = "ok"
 STARTING = "starting"
@@ -61,7 +62,10 @@ class ComponentTelemetry:
                 del self._values[key]
 
     def observe(self, observer: Callable[[], Iterable[Observation]]) -> None:
-        """Ask ``observer`` for its values whenever telemetry is collected; it must not block."""
+        """Ask ``observer`` for its values whenever telemetry is collected; it must not block.
+
+        What it raises is counted, and costs its own values alone.
+        """
         self._observers.append(observer)
 
     @property
@@ -78,10 +82,15 @@ class ComponentTelemetry:
 
     def collect(self) -> Readings:
         """Return all values as readings."""
+        observed: list[tuple[Metric, float, dict[str, AttributeValue]]] = []
+        for observer in self._observers:
+            try:
+                observed += [(m, v, dict(a)) for m, v, a in observer()]
+            except Exception as error:  # noqa: BLE001 - the agent's other values must go out
+                self.add(OTELGPU_COMPONENT_ERRORS, 1, {"error.type": type(error).__name__})
         with self._lock:
             values = [(m, v, dict(key)) for (m, key), v in self._values.items()]
-        for observer in self._observers:
-            values += [(m, v, dict(a)) for m, v, a in observer()]
+        values += observed
         return [
             (self._streams.get(metric, {**self._common, **attributes}), value)
             for metric, value, attributes in values

@@ -4,7 +4,7 @@ import pytest
 
 from otelgpu.config.structure import structure
 from otlpexporter import GRPC_FACTORY, HTTP_FACTORY
-from otlpexporter.environment import grpc_defaults, http_defaults, protocol
+from otlpexporter.environment import grpc_defaults, http_defaults
 
 PREFIX = "OTEL_EXPORTER_OTLP_"
 
@@ -14,13 +14,13 @@ def variables(**values: str) -> dict[str, str]:
 
 
 def test_a_silent_environment_says_nothing() -> None:
-    assert http_defaults({"PATH": "/bin"}) == {}
-    assert http_defaults(variables(ENDPOINT="", HEADERS=" ", TIMEOUT="")) == {}
+    assert http_defaults({"PATH": "/bin"}, {}) == {}
+    assert http_defaults(variables(ENDPOINT="", HEADERS=" ", TIMEOUT=""), {}) == {}
 
 
 def test_the_base_endpoint_gets_paths_and_a_signals_endpoint_none() -> None:
     environ = variables(ENDPOINT="http://gw:4318/otlp/", METRICS_ENDPOINT="http://vm:8428/custom")
-    config = structure(http_defaults(environ), HTTP_FACTORY.config, "")
+    config = structure(http_defaults(environ, {}), HTTP_FACTORY.config, "")
     assert config.endpoint == "http://gw:4318/otlp/"
     assert config.metrics_endpoint == "http://vm:8428/custom"
     assert config.logs_endpoint == ""
@@ -37,7 +37,7 @@ def test_every_variable_of_the_exporter() -> None:
         CLIENT_KEY="/c.key",
         INSECURE="True",
     )
-    config = structure(grpc_defaults(environ), GRPC_FACTORY.config, "")
+    config = structure(grpc_defaults(environ, {}), GRPC_FACTORY.config, "")
     assert config.endpoint == "http://gw:4317"
     assert {k: v.reveal() for k, v in config.headers.items()} == {
         "api-key": "a b=,",
@@ -48,7 +48,7 @@ def test_every_variable_of_the_exporter() -> None:
     tls = config.tls
     assert (tls.ca_file, tls.cert_file, tls.key_file) == ("/ca.pem", "/c.pem", "/c.key")
     assert tls.insecure is True
-    assert "insecure" not in http_defaults(environ)["tls"]
+    assert "insecure" not in http_defaults(environ, {})["tls"]
 
 
 @pytest.mark.parametrize("signal", ["metrics", "logs"])
@@ -65,7 +65,7 @@ def test_every_variable_of_a_signal(signal: str) -> None:
             f"{name}_CLIENT_KEY": "/c.key",
         },
     )
-    config = structure(http_defaults(environ), HTTP_FACTORY.config, "")
+    config = structure(http_defaults(environ, {}), HTTP_FACTORY.config, "")
     own, other = config.metrics, config.logs
     if signal == "logs":
         own, other = other, own
@@ -80,18 +80,10 @@ def test_every_variable_of_a_signal(signal: str) -> None:
     assert (other.timeout, other.headers, other.compression, other.tls) == (None,) * 4
 
 
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [
-        ({}, "otlp_http"),
-        (variables(PROTOCOL="grpc"), "otlp_grpc"),
-        (variables(PROTOCOL="grpc", METRICS_PROTOCOL="http/protobuf"), "otlp_http"),
-    ],
-)
-def test_the_protocol_names_an_exporter(environ: dict[str, str], expected: str) -> None:
-    assert protocol(environ) == expected
-
-
-def test_a_protocol_that_is_not_supported() -> None:
-    with pytest.raises(ValueError, match="OTLP_PROTOCOL=http/json is not supported"):
-        protocol(variables(PROTOCOL="http/json"))
+@pytest.mark.parametrize("setting", ["endpoint", "metrics_endpoint", "logs_endpoint"])
+def test_a_destination_of_the_file_gets_nothing_of_another_ones_variables(setting: str) -> None:
+    environ = variables(
+        ENDPOINT="http://gw:4318", HEADERS="api-key=secret", METRICS_ENDPOINT="http://vm:8428/x"
+    )
+    assert http_defaults(environ, {setting: "http://mine:4318"}) == {}
+    assert grpc_defaults(environ, {setting: "http://mine:4317"}) == {}

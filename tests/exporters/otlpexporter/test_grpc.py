@@ -156,6 +156,18 @@ def test_a_server_that_comes_back_is_found_at_the_first_attempt_after_two_failur
         server.stop()
 
 
+def test_a_channel_has_no_part_in_the_back_off_of_another_to_the_same_server() -> None:
+    server = OtlpGrpcServer().start()
+    endpoint = server.endpoint
+    server.stop()
+    with transport(endpoint) as other, transport(endpoint) as channel:
+        other.send(PAYLOAD, 10)
+        for _ in range(3):
+            channel.send(PAYLOAD, 10)
+        with server:
+            assert channel.send(PAYLOAD, 10) == Accepted()
+
+
 def test_close_breaks_off_an_attempt_and_nothing_is_sent_after_it() -> None:
     with OtlpGrpcServer([GrpcReply(hang=True)]) as server, transport(server.endpoint) as channel:
         results: list[Outcome] = []

@@ -150,6 +150,16 @@ def test_one_connection_serves_many_requests() -> None:
         assert server.connections == 1
 
 
+@pytest.mark.parametrize(
+    "reply", [Reply(200, {"Connection": "close"}), Reply(400, {}, b"x" * 1_000_000)]
+)
+def test_a_connection_that_cannot_be_kept_is_replaced(reply: Reply) -> None:
+    with OtlpHttpServer([reply]) as server, transport(server.url) as http:
+        http.send(PAYLOAD, 10)
+        assert http.send(PAYLOAD, 10) == Accepted()
+        assert server.connections == 2
+
+
 def test_a_connection_that_the_server_has_closed_meanwhile_is_no_failure() -> None:
     with OtlpHttpServer() as server, transport(server.url) as http:
         for _ in range(3):

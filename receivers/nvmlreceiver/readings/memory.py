@@ -1,0 +1,86 @@
+"""Device memory and the window to it (BAR1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+
+from nvmlreceiver.binding import NOT_AVAILABLE
+from nvmlreceiver.calls import call, first_of
+from nvmlreceiver.device import NvmlDevice
+from nvmlreceiver.nvml import nvmlMemory_v2
+from otelgpu.scraping.table import Emit, Read, Row
+from otelgpu.semconv.attributes import HW_GPU_MEMORY_REGION, HwGpuMemoryRegion
+from otelgpu.semconv.metrics import (
+    HW_GPU_MEMORY_FREE,
+    HW_GPU_MEMORY_LIMIT,
+    HW_GPU_MEMORY_REGION_LIMIT,
+    HW_GPU_MEMORY_REGION_USAGE,
+    HW_GPU_MEMORY_RESERVED,
+    HW_GPU_MEMORY_USAGE,
+    HW_GPU_MEMORY_UTILIZATION,
+)
+
+
+@frozen
+class Memory:
+    """Bytes of device memory; None where the driver does not tell."""
+
+    total: int | None
+    free: int | None
+    used: int | None = None
+    reserved: int | None = None
+
+    @property
+    def utilization(self) -> float | None:
+        """Used part of the whole."""
+        if self.used is None or not self.total:
+            return None
+        return self.used / self.total
+
+
+def _second(device: NvmlDevice) -> Memory:
+    found = device.ask("nvmlDeviceGetMemoryInfo", nvmlMemory_v2)
+    return Memory(
+        _known(found.total), _known(found.free), _known(found.used), _known(found.reserved)
+    )
+
+
+def _first(device: NvmlDevice) -> Memory:
+    # Drivers before 510: what the driver reserves counts as used there, which the convention
+    # excludes and which cannot be told apart.
+    found = device.ask("nvmlDeviceGetMemoryInfo")
+    return Memory(_known(found.total), _known(found.free))
+
+
+def _known(value: Any) -> int | None:
+    return None if value in NOT_AVAILABLE else int(value)
+
+
+memory_info = first_of(_second, _first)
+"""Memory of a GPU by nvmlDeviceGetMemoryInfo_v2, else by its first version."""
+
+_BAR1 = {HW_GPU_MEMORY_REGION: HwGpuMemoryRegion.BAR1}
+
+ROWS: list[Row[NvmlDevice]] = [
+    Read(
+        "nvmlDeviceGetMemoryInfo_v2",
+        memory_info,
+        [
+            Emit(HW_GPU_MEMORY_LIMIT, lambda m: m.total),
+            Emit(HW_GPU_MEMORY_USAGE, lambda m: m.used),
+            Emit(HW_GPU_MEMORY_FREE, lambda m: m.free),
+            Emit(HW_GPU_MEMORY_RESERVED, lambda m: m.reserved),
+            Emit(HW_GPU_MEMORY_UTILIZATION, lambda m: m.utilization),
+        ],
+    ),
+    Read(
+        "nvmlDeviceGetBAR1MemoryInfo",
+        call("nvmlDeviceGetBAR1MemoryInfo"),
+        [
+            Emit(HW_GPU_MEMORY_REGION_LIMIT, lambda b: _known(b.bar1Total), _BAR1),
+            Emit(HW_GPU_MEMORY_REGION_USAGE, lambda b: _known(b.bar1Used), _BAR1),
+        ],
+    ),
+]

@@ -1,0 +1,158 @@
+"""ECC, repair of memory, and what the driver asks for after a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from nvmlreceiver.calls import MINUTE, Call, call
+from nvmlreceiver.device import NvmlDevice
+from nvmlreceiver.fields import FieldKey, field, values
+from nvmlreceiver.nvml import (
+    NVML_AGGREGATE_ECC,
+    NVML_FI_DEV_ECC_DBE_AGG_TOTAL,
+    NVML_FI_DEV_ECC_DBE_VOL_TOTAL,
+    NVML_FI_DEV_ECC_SBE_AGG_TOTAL,
+    NVML_FI_DEV_ECC_SBE_VOL_TOTAL,
+    NVML_FI_DEV_GET_GPU_RECOVERY_ACTION,
+    NVML_FI_DEV_REMAPPED_COR,
+    NVML_FI_DEV_REMAPPED_FAILURE,
+    NVML_FI_DEV_REMAPPED_PENDING,
+    NVML_FI_DEV_REMAPPED_UNC,
+    NVML_FI_DEV_RETIRED_DBE,
+    NVML_FI_DEV_RETIRED_PENDING,
+    NVML_FI_DEV_RETIRED_SBE,
+    NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET,
+    NVML_GPU_RECOVERY_ACTION_DRAIN_P2P,
+    NVML_GPU_RECOVERY_ACTION_GPU_RESET,
+    NVML_GPU_RECOVERY_ACTION_NODE_REBOOT,
+    NVML_GPU_RECOVERY_ACTION_NONE,
+    NVML_GPU_RECOVERY_ACTION_RECOVER_IMEX_DOMAIN,
+    NVML_MEMORY_ERROR_TYPE_CORRECTED,
+    NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+    NVML_VOLATILE_ECC,
+)
+from nvmlreceiver.scales import same
+from otelgpu.points.stream import Attributes
+from otelgpu.scraping.errors import ReadError, UnsupportedError
+from otelgpu.scraping.table import EmitEach, Field, Read, Row
+from otelgpu.semconv.attributes import (
+    ERROR_TYPE,
+    HW_GPU_MEMORY_REPAIR_STATE,
+    HW_GPU_RECOVERY_ACTION,
+    ErrorType,
+    HwGpuMemoryRepairState,
+    HwGpuRecoveryAction,
+)
+from otelgpu.semconv.metrics import (
+    HW_ERRORS,
+    HW_GPU_LIFETIME_ERRORS,
+    HW_GPU_MEMORY_REMAPPED_ROW_COUNT,
+    HW_GPU_MEMORY_REPAIR_STATUS,
+    HW_GPU_MEMORY_RETIRED_PAGE_COUNT,
+    HW_GPU_RECOVERY_STATUS,
+)
+
+_CORRECTED = {ERROR_TYPE: ErrorType.CORRECTED}
+_UNCORRECTED = {ERROR_TYPE: ErrorType.UNCORRECTED}
+
+
+def _ecc(error: int, counter: int) -> Call:
+    return call("nvmlDeviceGetTotalEccErrors", error, counter)
+
+
+_ACTIONS = {
+    NVML_GPU_RECOVERY_ACTION_NONE: HwGpuRecoveryAction.NONE,
+    NVML_GPU_RECOVERY_ACTION_GPU_RESET: HwGpuRecoveryAction.GPU_RESET,
+    NVML_GPU_RECOVERY_ACTION_NODE_REBOOT: HwGpuRecoveryAction.NODE_REBOOT,
+    NVML_GPU_RECOVERY_ACTION_DRAIN_P2P: HwGpuRecoveryAction.DRAIN_P2P,
+    NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET: HwGpuRecoveryAction.DRAIN_AND_RESET,
+    NVML_GPU_RECOVERY_ACTION_RECOVER_IMEX_DOMAIN: HwGpuRecoveryAction.RECOVER_IMEX_DOMAIN,
+}
+
+
+def _recovery(now: int) -> Iterable[tuple[Attributes, int]]:
+    if now not in _ACTIONS:
+        raise ReadError("unknown_action", f"recovery action {now}")
+    return [({HW_GPU_RECOVERY_ACTION: a}, int(now == n)) for n, a in _ACTIONS.items()]
+
+
+FIELDS: list[Field[Any]] = [
+    field(
+        NVML_FI_DEV_ECC_SBE_VOL_TOTAL,
+        HW_ERRORS,
+        same,
+        _CORRECTED,
+        _ecc(NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_VOLATILE_ECC),
+    ),
+    field(
+        NVML_FI_DEV_ECC_DBE_VOL_TOTAL,
+        HW_ERRORS,
+        same,
+        _UNCORRECTED,
+        _ecc(NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_VOLATILE_ECC),
+    ),
+    Field(
+        FieldKey(NVML_FI_DEV_GET_GPU_RECOVERY_ACTION), [EmitEach(HW_GPU_RECOVERY_STATUS, _recovery)]
+    ),
+]
+
+SLOW_FIELDS: list[Field[Any]] = [
+    field(
+        NVML_FI_DEV_ECC_SBE_AGG_TOTAL,
+        HW_GPU_LIFETIME_ERRORS,
+        same,
+        _CORRECTED,
+        _ecc(NVML_MEMORY_ERROR_TYPE_CORRECTED, NVML_AGGREGATE_ECC),
+    ),
+    field(
+        NVML_FI_DEV_ECC_DBE_AGG_TOTAL,
+        HW_GPU_LIFETIME_ERRORS,
+        same,
+        _UNCORRECTED,
+        _ecc(NVML_MEMORY_ERROR_TYPE_UNCORRECTED, NVML_AGGREGATE_ECC),
+    ),
+    field(NVML_FI_DEV_REMAPPED_COR, HW_GPU_MEMORY_REMAPPED_ROW_COUNT, same, _CORRECTED),
+    field(NVML_FI_DEV_REMAPPED_UNC, HW_GPU_MEMORY_REMAPPED_ROW_COUNT, same, _UNCORRECTED),
+    field(NVML_FI_DEV_RETIRED_SBE, HW_GPU_MEMORY_RETIRED_PAGE_COUNT, same, _CORRECTED),
+    field(NVML_FI_DEV_RETIRED_DBE, HW_GPU_MEMORY_RETIRED_PAGE_COUNT, same, _UNCORRECTED),
+]
+
+_REPAIR = [
+    FieldKey(NVML_FI_DEV_REMAPPED_FAILURE),
+    FieldKey(NVML_FI_DEV_REMAPPED_PENDING),
+    FieldKey(NVML_FI_DEV_RETIRED_PENDING),
+]
+
+
+def _repair(device: NvmlDevice) -> str:
+    """Return the state of repair: rows are remapped from Ampere on, pages retired before."""
+    found = values(device, _REPAIR)
+    for value in found:
+        if isinstance(value, ReadError) and not isinstance(value, UnsupportedError):
+            raise value
+    failed, *pending = [0 if isinstance(v, ReadError) else v for v in found]
+    if all(isinstance(value, UnsupportedError) for value in found):
+        raise UnsupportedError("the GPU repairs no memory")
+    if failed:
+        return HwGpuMemoryRepairState.FAILED
+    return HwGpuMemoryRepairState.PENDING if any(pending) else HwGpuMemoryRepairState.OK
+
+
+def _repair_points(now: str) -> Iterable[tuple[Attributes, int]]:
+    states = (
+        HwGpuMemoryRepairState.OK,
+        HwGpuMemoryRepairState.PENDING,
+        HwGpuMemoryRepairState.FAILED,
+    )
+    return [({HW_GPU_MEMORY_REPAIR_STATE: state}, int(state == now)) for state in states]
+
+
+ROWS: list[Row[NvmlDevice]] = [
+    Read(
+        "nvmlDeviceGetFieldValues",
+        _repair,
+        [EmitEach(HW_GPU_MEMORY_REPAIR_STATUS, _repair_points)],
+        every=MINUTE,
+    ),
+]
