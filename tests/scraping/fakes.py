@@ -119,7 +119,7 @@ def short(readings: Readings) -> dict[str, float]:
     found: dict[str, float] = {}
     for stream, value in readings:
         extra = ",".join(
-            str(v) for k, v in sorted(stream.attributes.items()) if k not in {"hw.type"}
+            str(v) for k, v in sorted(stream.attributes.items()) if k != "hw.type"
         )
         key = f"{stream.metric.name}[{extra}]"
         assert key not in found, key

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from otelgpu.delivery.otlpjson import to_otlp_json
-from otelgpu.points.batch import Batch
+from otelgpu.points.batch import Batch, Reading
 from otelgpu.points.metric import Metric, Profile
-from otelgpu.points.stream import Attributes
-from otelgpu.semconv.metrics import SCHEMA_URL
+from otelgpu.points.stream import Attributes, AttributeValue
+from otelgpu.semconv.metrics import HW_GPU_INFO, SCHEMA_URL
 
+_SMALL = 0.001
 _IDENTITY = frozenset({"hw.id", "hw.type", "hw.vendor", "hw.model", "hw.name", "hw.parent"})
 
 
@@ -36,43 +37,51 @@ def as_series(batches: Sequence[Batch]) -> str:
 
 
 def as_table(batches: Sequence[Batch]) -> str:
-    """Return every value, device by device; the node's own values stand under ``node``."""
-    titles: dict[str, str] = {}
-    found: dict[str, list[tuple[str, str]]] = {}
+    """Return every value, device by device: first what the device is, then what was read."""
+    return "\n\n".join(map(_device, _by_device(batches).items())) or "nothing could be read"
+
+
+def _device(entry: tuple[str, list[Reading]]) -> str:
+    title, readings = entry
+    described: list[tuple[str, str]] = []
+    rows: list[tuple[str, str]] = []
+    for stream, value in readings:
+        if stream.metric is HW_GPU_INFO:
+            described += [(key, str(text)) for key, text in _own(stream.attributes)]
+            continue
+        attributes = ", ".join(f"{key}={text}" for key, text in _own(stream.attributes))
+        name = f"{stream.metric.name}{{{attributes}}}" if attributes else stream.metric.name
+        rows.append((name, f"{_number(value)} {_unit(stream.metric)}"))
+    lines = _columns([*described, *sorted(rows)]).split("\n")
+    return "\n".join([title, *(f"  {line}" for line in lines)])
+
+
+def _by_device(batches: Sequence[Batch]) -> dict[str, list[Reading]]:
+    """Return readings by device; a process's or a holder's points know it by its id alone."""
+    models: dict[AttributeValue, AttributeValue] = {}
+    found: dict[AttributeValue, list[Reading]] = {}
     for batch in batches:
         for stream, value, _ in batch.points:
-            attributes = stream.attributes
-            # A process's or a holder's points know the device by its id alone.
-            device = str(attributes.get("hw.id", "node"))
-            titles[device] = max(titles.get(device, ""), _title(device, attributes), key=len)
-            rest = ", ".join(_attributes(attributes))
-            name = f"{stream.metric.name}{{{rest}}}" if rest else stream.metric.name
-            text = f"{_number(value)} {_unit(stream.metric)}"
-            found.setdefault(device, []).append((name, text))
-    parts = []
-    for device, rows in found.items():
-        lines = _columns(sorted(rows)).split("\n")
-        parts.append("\n".join([titles[device], *(f"  {line}" for line in lines)]))
-    return "\n\n".join(parts) or "nothing could be read"
+            device = stream.attributes.get("hw.id", "node")
+            if "hw.model" in stream.attributes:
+                models[device] = stream.attributes["hw.model"]
+            found.setdefault(device, []).append((stream, value))
+    return {f"{device}  {models.get(device, '')}".strip(): r for device, r in found.items()}
 
 
-def _title(device: str, attributes: Attributes) -> str:
-    more = [str(attributes[k]) for k in ("hw.vendor", "hw.model") if k in attributes]
-    return " ".join([device, *more])
-
-
-def _attributes(attributes: Attributes) -> Iterator[str]:
-    for key, value in sorted(attributes.items()):
-        if key not in _IDENTITY:
-            yield f"{key}={value}"
+def _own(attributes: Attributes) -> list[tuple[str, AttributeValue]]:
+    """Return the attributes that are not the device's on every point."""
+    return [(key, value) for key, value in sorted(attributes.items()) if key not in _IDENTITY]
 
 
 def _number(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+    if isinstance(value, int) or value == 0:
+        return f"{value:,.0f}"
+    return f"{value:,.3f}".rstrip("0").rstrip(".") if abs(value) >= _SMALL else f"{value:.3g}"
 
 
 def _unit(metric: Metric) -> str:
-    return "" if metric.unit == "1" else metric.unit
+    return "" if metric.unit == "1" else metric.unit.strip("{}")
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> str:

@@ -1,35 +1,14 @@
 """The fake NVML, and receivers on it."""
 
-import importlib.util
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-
-HERE = Path(__file__).parent
-
-
-def _load(name: str, path: Path) -> Any:
-    # The test folders are no packages, so modules beside the tests are loaded by their path.
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-if TYPE_CHECKING:
-    from tests.fakes import nvml_fake
-    from tests.receivers.nvmlreceiver import harness
-else:
-    nvml_fake = _load("nvmlreceiver_fake", HERE.parents[1] / "fakes" / "nvml_fake.py")
-    harness = _load("nvmlreceiver_harness", HERE / "harness.py")
+from tests.fakes import nvml_fake
+from tests.receivers.nvmlreceiver import harness
 
 OLD = (
     "nvmlDeviceGetTemperatureV",
@@ -85,13 +64,11 @@ def _wait_for_workers() -> None:
 
 
 @pytest.fixture
-def receiver(
-    fake: nvml_fake.FakeNvml, library: Path
-) -> Iterator[Callable[..., "harness.Receiver"]]:
+def receiver(fake: nvml_fake.FakeNvml, library: Path) -> Iterator[Callable[..., harness.Receiver]]:
     """Make a receiver; settings are those of NvmlConfig."""
-    made = []
+    made: list[harness.Receiver] = []
 
-    def make(library: Path = library, **settings: Any) -> "harness.Receiver":
+    def make(library: Path = library, **settings: Any) -> harness.Receiver:
         made.append(harness.Receiver(harness.config(library, **settings)))
         return made[-1]
 

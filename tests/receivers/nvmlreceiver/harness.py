@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pynvml
+
 from nvmlreceiver.config import NvmlConfig
 from nvmlreceiver.factory import make_scraper
-
 from otelgpu.component import Settings
 from otelgpu.points.batch import Batch, Readings
 from otelgpu.points.metric import Instrument
@@ -125,10 +125,11 @@ def status(readings: Readings) -> dict[str, str]:
 def value(readings: Readings, metric: str, **attributes: Any) -> float | None:
     """The value of a point, None if there is none; attributes as ``hw_gpu_task="general"``."""
     wanted = {(k.replace("_", "."), v) for k, v in attributes.items()}
-    (found,) = [
+    found = [
         v for s, v in readings if s.metric.name == metric and wanted <= set(s.attributes.items())
-    ] or [None]
-    return found
+    ]
+    assert len(found) <= 1, found
+    return found[0] if found else None
 
 
 def lines(readings: Readings) -> list[str]:
@@ -144,9 +145,7 @@ def lines(readings: Readings) -> list[str]:
 def findings(readings: Readings) -> list[str]:
     """What the convention has against readings."""
     now = 1_700_000_000_000_000_000
-    points = [
-        (s, v, now if s.metric.instrument is Instrument.COUNTER else 0) for s, v in readings
-    ]
+    points = [(s, v, now if s.metric.instrument is Instrument.COUNTER else 0) for s, v in readings]
     assert points
     resource = Resource({"service.name": "otelgpu"})
     return check_points(to_metrics_data(Batch("nvml", now, resource, points)))

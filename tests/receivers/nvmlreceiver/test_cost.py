@@ -1,0 +1,96 @@
+"""How many vendor calls and series there are."""
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from tests.fakes.nvml_fake import FakeNvml
+from tests.receivers.nvmlreceiver.harness import Receiver, of
+
+from otelgpu.points.metric import Profile
+from otelgpu.scraping.settings import MetricConfig
+from otelgpu.semconv.metrics import ALL
+
+Make = Callable[..., Receiver]
+ANY = {"nvmlDeviceGetCount_v2": 1}
+"""The one call of a cycle that is not for a single GPU."""
+
+
+def calls_of(fake: FakeNvml, action: Callable[[], object]) -> Counter[str]:
+    before = Counter(fake.calls())
+    action()
+    return Counter(fake.calls()) - before
+
+
+@pytest.mark.parametrize("model", ["h100", "a100", "b200", "l40s", "rtx4090", "t4", "gb10"])
+def test_calls_at_the_standard_profile(fake: FakeNvml, receiver: Make, model: str) -> None:
+    fake.configure(profile=model, gpus=1)
+    made = receiver()
+    made.scrape()
+    usual = calls_of(fake, lambda: made.scrape(after=10))
+    # Late enough for every cadence and the next discovery.
+    everything = calls_of(fake, lambda: made.scrape(after=70)) - Counter(ANY)
+    assert 0 < usual.total() < everything.total() <= 22, everything
+
+
+def test_most_cycles_cost_15_calls_on_an_h100(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure(gpus=4)
+    made = receiver()
+    made.scrape()
+    assert calls_of(fake, lambda: made.scrape(after=10)).total() == 4 * 15
+
+
+@pytest.mark.parametrize(
+    ("profile", "least", "most"),
+    [(Profile.MINIMAL, 15, 25), (Profile.STANDARD, 60, 90), (Profile.FULL, 70, 120)],
+)
+def test_series_of_an_h100(
+    fake: FakeNvml, receiver: Make, profile: Profile, least: int, most: int
+) -> None:
+    fake.configure(gpus=1)
+    assert least <= len(receiver(profile=profile).scrape()) <= most
+
+
+def test_standard_gives_25_metrics_on_an_h100(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure(gpus=1)
+    metrics = {stream.metric for stream, _ in receiver().scrape()}
+    assert len(metrics) >= 25
+    assert all(metric.profile <= Profile.STANDARD for metric in metrics)
+
+
+def test_a_metric_that_is_switched_off_costs_no_call(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure(gpus=1)
+    off = ["hw.gpu.utilization", "hw.gpu.clock.frequency", "hw.gpu.throttle.status", "hw.gpu.info"]
+    made = receiver(metrics={name: MetricConfig(enabled=False) for name in off})
+    readings = made.scrape()
+    assert readings
+    assert not {name for name, _ in of(readings)} & set(off)
+    calls = fake.calls()
+    assert calls["nvmlDeviceGetFieldValues"] > 0
+    for function in (
+        "nvmlDeviceGetUtilizationRates",
+        "nvmlDeviceGetEncoderUtilization",
+        "nvmlDeviceGetDecoderUtilization",
+        "nvmlDeviceGetClockInfo",
+        "nvmlDeviceGetCurrentClocksEventReasons",
+        "nvmlDeviceGetSerial",
+    ):
+        assert calls.get(function, 0) == 0, function
+
+
+def test_without_any_metric_nothing_is_read(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure(gpus=1)
+    names = [metric.name for metric in ALL if not metric.name.startswith("otelgpu.")]
+    made = receiver(metrics={name: MetricConfig(enabled=False) for name in names})
+    made.scrape()
+    assert calls_of(fake, lambda: made.scrape(after=10)).total() == 0
+    assert made.scrape() == []
+    assert made.state == "ok"
+
+
+def test_a_metric_of_a_wider_profile_can_be_added(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure(gpus=1)
+    added = {"hw.gpu.performance_state": MetricConfig(enabled=True)}
+    plain = of(receiver().scrape())
+    more = of(receiver(metrics=added).scrape())
+    assert {name for name, _ in more.keys() - plain.keys()} == set(added)

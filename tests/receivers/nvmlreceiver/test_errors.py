@@ -1,0 +1,167 @@
+"""Whatever a call answers: what it feeds is absent, never 0, and counted once with a reason."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pynvml
+import pytest
+from tests.fakes.nvml_fake import FakeNvml
+from tests.receivers.nvmlreceiver.harness import Key, Receiver, close_nvml, of, status
+
+from nvmlreceiver.errors import LOST, REASONS, UNSUPPORTED, read_error
+from nvmlreceiver.table import table
+from otelgpu.points.metric import Profile
+from otelgpu.scraping.errors import TargetLostError, UnsupportedError
+from otelgpu.scraping.table import EmitEach, Read
+
+Make = Callable[..., Receiver]
+
+CODES = {
+    name.removeprefix("NVML_ERROR_"): value
+    for name, value in vars(pynvml).items()
+    if name.startswith("NVML_ERROR_")
+}
+NOT_IN_THE_FAKE = {"ALREADY_INITIALIZED", "RESET_TYPE_NOT_SUPPORTED"}
+"""Answers of nvmlInit and of a reset only."""
+
+DISCOVERY = {
+    "nvmlInitWithFlags",
+    "nvmlDeviceGetCount_v2",
+    "nvmlDeviceGetHandleByIndex_v2",
+    "nvmlDeviceGetUUID",
+}
+"""Without an answer of these there is no device, or one of another name."""
+
+INSTEAD: dict[Key, Key] = {
+    ("hw.gpu.link.errors", (("error.type", "correctable"), ("hw.gpu.link.type", "pcie"))): (
+        "hw.gpu.link.errors",
+        (("error.type", "replay"), ("hw.gpu.link.type", "pcie")),
+    )
+}
+"""Points that stand in for another where the driver lacks a reading."""
+
+EACH = {
+    emit.metric.name
+    for row in table(Path())
+    for emits in ([row.emits] if isinstance(row, Read) else [f.emits for f in row.fields])
+    for emit in emits
+    if isinstance(emit, EmitEach)
+}
+"""Metrics with several points from one value: a value that is missing counts once for all."""
+
+
+def test_every_code_of_the_binding_has_a_reason() -> None:
+    assert CODES
+    assert set(CODES.values()) | {pynvml.NVML_SUCCESS} == set(REASONS)
+
+
+def test_a_code_of_a_later_driver_is_an_error_like_others() -> None:
+    assert read_error(4711, "?").reason == "other"
+
+
+def test_reasons_have_their_kinds() -> None:
+    for code, reason in REASONS.items():
+        error = read_error(code, "words")
+        assert error.reason == reason
+        assert isinstance(error, UnsupportedError) == (reason == UNSUPPORTED)
+        assert isinstance(error, TargetLostError) == (reason == LOST)
+
+
+@pytest.fixture(params=["h100", "rtx4090", "t4"])
+def model(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.mark.timeout(600)
+def test_for_every_function_and_error_code(fake: FakeNvml, receiver: Make, model: str) -> None:
+    fake.configure(profile=model, gpus=1, static=1)
+    made = receiver(profile=Profile.FULL)
+    whole = of(made.scrape())
+    usual = made.drops()
+    functions = {name for name, count in fake.calls().items() if count}
+    functions -= {"nvmlShutdown", "nvmlErrorString"}
+    assert len(functions) > 30
+    affected = set()
+    for function in sorted(functions):
+        for name, code in sorted(CODES.items()):
+            if name in NOT_IN_THE_FAKE:
+                continue
+            close_nvml()
+            fake.configure(f"error.{function}={name}", profile=model, gpus=1, static=1)
+            made = receiver(profile=Profile.FULL)
+            readings = made.scrape()
+            found = of(readings)
+            context = (function, name, made.state, made.detail)
+            extra = found.keys() - whole.keys()
+            assert extra <= set(INSTEAD.values()), context
+            if function in DISCOVERY:
+                assert made.state != "ok" or found.keys() == whole.keys(), context
+                assert made.state.startswith("nvml.") or made.state == "ok", context
+                assert all(found[key] == whole[key] for key in found), context
+                continue
+            if REASONS[code] == LOST:
+                check_lost(made, readings, context)
+                continue
+            missing = whole.keys() - found.keys()
+            missing -= {gone for gone, stand_in in INSTEAD.items() if stand_in in found}
+            assert all(found[key] == whole[key] for key in found.keys() & whole.keys()), context
+            check_counts(missing, made.drops() - usual, REASONS[code], context)
+            affected |= {metric for metric, _ in missing}
+    assert affected > {"hw.power", "hw.temperature", "hw.gpu.utilization", "hw.gpu.throttle.status"}
+
+
+def check_lost(made: Receiver, readings: list, context: object) -> None:
+    """A call that finds the GPU lost ends all of it, or is made while GPUs are searched."""
+    states = set(status(readings).values())
+    if states:
+        assert states == {"failed"}, context
+        assert made.state == "nvml.device_lost", context
+        assert {name for name, _ in of(readings)} <= {"hw.gpu.info", "hw.status"}, context
+        assert {reason for _, reason in made.drops()} <= {LOST, UNSUPPORTED}, context
+        assert made.drops()["hw.power", LOST] == 1, context
+    else:
+        assert readings == [], context
+        assert made.state == "nvml.lost", context
+
+
+def check_counts(
+    missing: set[Key], drops: Counter[tuple[str, str]], reason: str, context: object
+) -> None:
+    """Each point that is missing is counted once, by that reason and no other."""
+    gone = Counter(metric for metric, _ in missing)
+    assert {metric for metric, _ in drops} == gone.keys(), (context, drops, missing)
+    for metric, count in gone.items():
+        if metric == "hw.gpu.memory.utilization" or metric.startswith("hw.gpu.memory."):
+            # The older structure, which stands in, lacks what these need.
+            reasons = {reason, "absent"}
+        else:
+            reasons = {reason}
+        counted = {r: n for (m, r), n in drops.items() if m == metric}
+        assert counted.keys() <= reasons, (context, counted)
+        total = sum(counted.values())
+        assert 1 <= total <= count if metric in EACH else total == count, (context, counted)
+
+
+@pytest.mark.timeout(300)
+def test_values_with_all_bits_set_are_absent(fake: FakeNvml, receiver: Make, model: str) -> None:
+    fake.configure(profile=model, gpus=1, static=1)
+    whole = of(receiver(profile=Profile.FULL).scrape())
+    functions = {name for name, count in fake.calls().items() if count}
+    checked = 0
+    for function in sorted(functions - {"nvmlShutdown", "nvmlInitWithFlags"} - DISCOVERY):
+        close_nvml()
+        fake.configure(f"all_ones.{function}=", profile=model, gpus=1, static=1)
+        made = receiver(profile=Profile.FULL)
+        found = of(made.scrape())
+        context = (function, made.state, made.detail)
+        changed = {key for key in found if found[key] != whole.get(key)}
+        if function == "nvmlDeviceGetMarginTemperature":
+            # A margin of -1 degree is one.
+            assert {metric for metric, _ in changed} == {"hw.gpu.heating_margin"}, context
+            continue
+        if function == "nvmlDeviceGetFieldValues":
+            changed -= set(INSTEAD.values())
+        assert not changed, (context, {key: found[key] for key in changed})
+        checked += bool(whole.keys() - found.keys())
+    assert checked > 10

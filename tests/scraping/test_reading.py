@@ -1,0 +1,422 @@
+"""Right or absent: what a device does not say gives no point and one count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import pytest
+from tests.scraping.fakes import INFO, RATIO, WATTS, Drops, ManualClock, short
+
+from otelgpu.points.batch import Readings
+from otelgpu.points.metric import Metric
+from otelgpu.points.stream import Attributes, Streams
+from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
+from otelgpu.scraping.reading import REFUSALS, RETRY_UNSUPPORTED, DeviceReading
+from otelgpu.scraping.table import ONCE, Batched, Emit, EmitEach, Field, Read, Row
+
+
+class Script:
+    """A vendor call that tests answer for."""
+
+    def __init__(self, answer: Any = 0.5) -> None:
+        self.answer = answer
+        self.asked: list[Any] = []
+
+    def __call__(self, device: object, *keys: Any) -> Any:
+        self.asked.append(keys[0] if keys else device)
+        answer = self.answer(*keys) if callable(self.answer) else self.answer
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class Bench:
+    """A table bound to one device."""
+
+    def __init__(
+        self, *table: Row[Any], enabled: Callable[[Metric], bool] = lambda _: True
+    ) -> None:
+        self.clock = ManualClock()
+        self.drops = Drops()
+        self.answered: bool | None = None
+        self._reading: DeviceReading[object] = DeviceReading(
+            table, {"hw.id": "x"}, enabled, Streams(), self.clock.monotonic
+        )
+
+    def read(self, after: float = 10.0) -> dict[str, float]:
+        self.clock.now += after
+        readings: Readings = []
+        self.answered = self._reading.read("device", readings, self.drops)
+        return short(readings)
+
+    def lose(self) -> None:
+        self.clock.now += 10.0
+        with pytest.raises(TargetLostError):
+            self._reading.read("device", [], self.drops)
+
+    def miss(self) -> None:
+        self._reading.miss("hung", self.drops)
+
+    def description(self) -> dict[str, float]:
+        return short(self._reading.description())
+
+
+def itself(value: Any) -> Any:
+    return value
+
+
+def ratio(call: Any, every: float = 0.0) -> Row[Any]:
+    return Read("ratio", call, [Emit(RATIO, itself)], every=every)
+
+
+def watts(call: Any, every: float = 0.0) -> Row[Any]:
+    return Read("watts", call, [Emit(WATTS, itself)], every=every)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (None, "absent"),
+        (1.5, "out_of_range"),
+        (-0.1, "out_of_range"),
+        (float("nan"), "out_of_range"),
+        (float("inf"), "out_of_range"),
+        (float("-inf"), "out_of_range"),
+        (UnsupportedError(), "unsupported"),
+        (ReadError("no_permission"), "no_permission"),
+        ("a string", "internal"),
+        (ZeroDivisionError(), "internal"),
+    ],
+)
+def test_no_point_and_one_count(answer: object, reason: str) -> None:
+    bench = Bench(ratio(Script(answer)), watts(Script(7.0)))
+    assert bench.read() == {"watts[x]": 7.0}
+    assert bench.drops.take() == {("ratio", reason): 1}
+
+
+def test_infinity_is_out_of_range_without_bounds_of_the_metric() -> None:
+    bench = Bench(Read("call", Script(float("inf")), [Emit(Metric(*UNBOUNDED), itself)]))
+    assert bench.read() == {}
+    assert bench.drops.take() == {("free", "out_of_range"): 1}
+
+
+UNBOUNDED = ("free", "1", RATIO.instrument, RATIO.value_type, "")
+
+
+@pytest.mark.parametrize("zero", [0, 0.0])
+def test_zero_is_a_value(zero: float) -> None:
+    bench = Bench(ratio(Script(zero)))
+    assert bench.read() == {"ratio[x]": 0}
+    assert not bench.drops.take()
+
+
+def test_an_emit_that_fails_costs_itself_alone() -> None:
+    def fail(_: Any) -> float:
+        raise ReadError("stale")
+
+    emits = [Emit(RATIO, fail, {"part": "a"}), Emit(RATIO, itself, {"part": "b"})]
+    bench = Bench(Read("call", Script(0.5), emits))
+    assert bench.read() == {"ratio[x,b]": 0.5}
+    assert bench.drops.take() == {("ratio", "stale"): 1}
+    assert bench.answered
+
+
+def test_what_an_emit_does_not_have_is_told_once() -> None:
+    def fail(value: float) -> float:
+        if value < 0:
+            raise UnsupportedError
+        return value
+
+    script = Script(-1)
+    bench = Bench(Read("call", script, [Emit(RATIO, fail)]))
+    for _ in range(3):
+        assert bench.read() == {}
+    assert bench.drops.take() == {("ratio", "unsupported"): 1}
+    script.answer = 0.5
+    assert bench.read() == {"ratio[x]": 0.5}
+    script.answer = -1
+    bench.read()
+    assert bench.drops.take() == {("ratio", "unsupported"): 1}
+
+
+def test_the_last_value_vanishes_with_a_failure() -> None:
+    script = Script(0.5)
+    bench = Bench(ratio(script))
+    assert bench.read() == {"ratio[x]": 0.5}
+    for answer in (None, ReadError("timeout"), ValueError(), 5, UnsupportedError()):
+        script.answer = answer
+        assert bench.read() == {}
+
+
+def test_unsupported_is_told_once_and_remembered() -> None:
+    script = Script(UnsupportedError())
+    bench = Bench(ratio(script))
+    for _ in range(5):
+        assert bench.read() == {}
+    assert bench.drops.take() == {("ratio", "unsupported"): 1}
+    assert len(script.asked) == 1
+
+
+def test_unsupported_is_asked_again_after_a_long_time() -> None:
+    script = Script(UnsupportedError())
+    bench = Bench(ratio(script))
+    bench.read()
+    bench.read(RETRY_UNSUPPORTED - 1)
+    assert len(script.asked) == 1
+    bench.read(1)
+    assert len(script.asked) == 2
+    assert bench.drops.take() == {("ratio", "unsupported"): 1}
+    script.answer = 0.5
+    assert bench.read() == {}
+    assert bench.read(RETRY_UNSUPPORTED) == {"ratio[x]": 0.5}
+    assert bench.read() == {"ratio[x]": 0.5}
+
+
+def test_what_has_worked_is_given_up_after_three_refusals_in_a_row() -> None:
+    script = Script(0.5)
+    bench = Bench(ratio(script))
+    bench.read()
+    for answer in [UnsupportedError()] * (REFUSALS - 1) + [0.25] + [UnsupportedError()] * REFUSALS:
+        script.answer = answer
+        bench.read()
+    asked = len(script.asked)
+    assert bench.drops.take() == {("ratio", "unsupported"): 2 * REFUSALS - 1}
+    bench.read()
+    assert len(script.asked) == asked
+    assert not bench.drops.take()
+
+
+def test_another_error_between_refusals_begins_the_count_anew() -> None:
+    script = Script(0.5)
+    bench = Bench(ratio(script))
+    bench.read()
+    refusal = UnsupportedError()
+    for answer in (refusal, refusal, ReadError("timeout"), refusal, refusal):
+        script.answer = answer
+        bench.read()
+    script.answer = 0.5
+    assert bench.read() == {"ratio[x]": 0.5}
+
+
+def test_a_disabled_metric_costs_no_call() -> None:
+    script, other = Script(0.5), Script({"a": 0.5})
+    keyed = Batched("batch", other, [Field("a", [Emit(RATIO, itself)])])
+    bench = Bench(ratio(script), keyed, watts(Script(7.0)), enabled=lambda m: m is not RATIO)
+    assert bench.read() == {"watts[x]": 7.0}
+    assert script.asked == []
+    assert other.asked == []
+
+
+def test_a_field_of_a_disabled_metric_is_not_asked_for() -> None:
+    script = Script(lambda keys: [1.0 for _ in keys])
+    fields = [Field("r", [Emit(RATIO, itself)]), Field("w", [Emit(WATTS, itself)])]
+    bench = Bench(Batched("batch", script, fields), enabled=lambda m: m is WATTS)
+    assert bench.read() == {"watts[x]": 1.0}
+    assert script.asked == [["w"]]
+
+
+def keyed(script: Script, every: float = 0.0) -> Row[Any]:
+    fields = [Field(key, [Emit(RATIO, itself, {"part": key})]) for key in "abc"]
+    return Batched("batch", script, fields, every=every)
+
+
+def test_each_value_of_a_batch_has_a_status_of_its_own() -> None:
+    answers: dict[str, Any] = {"a": 0.1, "b": UnsupportedError(), "c": ReadError("timeout")}
+    script = Script(lambda keys: [answers[k] for k in keys])
+    bench = Bench(keyed(script))
+    assert bench.read() == {"ratio[x,a]": 0.1}
+    assert bench.drops.take() == {("ratio", "unsupported"): 1, ("ratio", "timeout"): 1}
+    answers["c"] = 0.3
+    assert bench.read() == {"ratio[x,a]": 0.1, "ratio[x,c]": 0.3}
+    assert script.asked == [["a", "b", "c"], ["a", "c"]]
+    answers["b"] = 0.2
+    assert len(bench.read(RETRY_UNSUPPORTED)) == 3
+    assert script.asked[-1] == ["a", "b", "c"]
+
+
+def test_a_batch_of_nothing_supported_is_not_called() -> None:
+    script = Script(lambda keys: [UnsupportedError()] * len(keys))
+    bench = Bench(keyed(script), watts(Script(7.0)))
+    bench.read()
+    bench.read()
+    assert len(script.asked) == 1
+
+
+@pytest.mark.parametrize("error", [ReadError("timeout"), RuntimeError("broken")])
+def test_a_batched_call_that_fails_fails_for_every_value(error: Exception) -> None:
+    bench = Bench(keyed(Script(error)), watts(Script(7.0)))
+    assert bench.read() == {"watts[x]": 7.0}
+    reason = error.reason if isinstance(error, ReadError) else "internal"
+    assert bench.drops.take() == {("ratio", reason): 3}
+
+
+@pytest.mark.parametrize("answers", [[], [0.1], [0.1, 0.2, 0.3, 0.4], None, iter([0.1, 0.2, 0.3])])
+def test_a_wrong_number_of_answers_is_attributed_to_nobody(answers: Any) -> None:
+    """Nobody can tell which answer belongs to which key; other rows are read all the same."""
+    bench = Bench(keyed(Script(answers)), watts(Script(7.0)))
+    assert bench.read() == {"watts[x]": 7.0}
+    assert bench.drops.take() == {("ratio", "internal"): 3}
+
+
+def each(script: Script) -> Row[Any]:
+    return Read("each", script, [EmitEach(RATIO, itself)])
+
+
+def test_streams_whose_attributes_come_with_the_result() -> None:
+    script = Script([({"pid": 1}, 0.1), ({"pid": 2}, None), ({"pid": 3}, 3.0)])
+    bench = Bench(each(script))
+    assert bench.read() == {"ratio[x,1]": 0.1}
+    assert bench.drops.take() == {("ratio", "absent"): 1, ("ratio", "out_of_range"): 1}
+    script.answer = [({"pid": 2}, 0.2)]
+    assert bench.read() == {"ratio[x,2]": 0.2}
+    script.answer = []
+    assert bench.read() == {}
+    assert not bench.drops.take()
+
+
+def test_a_dynamic_stream_keeps_its_identity() -> None:
+    streams, clock = Streams(), ManualClock()
+    row = each(Script([({"pid": 1}, 0.1)]))
+    reading: DeviceReading[object] = DeviceReading(
+        [row], {"hw.id": "x"}, lambda _: True, streams, clock.monotonic
+    )
+    seen = set()
+    for _ in range(3):
+        readings: Readings = []
+        reading.read("device", readings, Drops())
+        seen |= {stream for stream, _ in readings}
+    assert len(seen) == 1
+    assert seen == {streams.get(RATIO, {"hw.id": "x", "pid": 1})}
+
+
+def test_a_stream_that_stands_twice_is_sent_once() -> None:
+    bench = Bench(each(Script([({"pid": 1}, 0.1), ({"pid": 1}, 0.2), ({"pid": 2}, 0.3)])))
+    assert bench.read() == {"ratio[x,1]": 0.1, "ratio[x,2]": 0.3}
+    assert bench.drops.take() == {("ratio", "duplicate"): 1}
+
+
+def test_dynamic_streams_that_fail_half_way_give_nothing() -> None:
+    def values(_: object) -> Iterable[tuple[Attributes, float]]:
+        yield {"pid": 1}, 0.1
+        raise ReadError("truncated")
+
+    bench = Bench(Read("each", Script(), [EmitEach(RATIO, values)]))
+    assert bench.read() == {}
+    assert bench.drops.take() == {("ratio", "truncated"): 1}
+
+
+def test_a_cadence_keeps_the_value_between_two_reads() -> None:
+    answers = iter([0.1, 0.2])
+    script = Script(lambda: next(answers))
+    bench = Bench(ratio(lambda _: script.answer(), every=30.0))
+    assert [bench.read()["ratio[x]"] for _ in range(4)] == [0.1, 0.1, 0.1, 0.2]
+
+
+def test_a_failed_row_with_a_cadence_has_no_value_and_keeps_its_cadence() -> None:
+    script = Script(0.1)
+    bench = Bench(ratio(script, every=30.0))
+    bench.read()
+    script.answer = ReadError("timeout")
+    assert bench.read(30) == {}
+    assert bench.read(10) == {}
+    assert bench.drops.take() == {("ratio", "timeout"): 1}
+    script.answer = 0.2
+    assert bench.read(20) == {"ratio[x]": 0.2}
+
+
+def test_once_is_read_once() -> None:
+    script = Script(1)
+    bench = Bench(Read("info", script, [Emit(INFO, itself)], every=ONCE))
+    assert [bench.read(1e6) for _ in range(3)] == [{"info[x]": 1}] * 3
+    assert len(script.asked) == 1
+
+
+@pytest.mark.parametrize("error", [ReadError("timeout"), RuntimeError("broken")])
+def test_once_is_asked_until_it_has_answered(error: Exception) -> None:
+    script = Script(error)
+    bench = Bench(Read("info", script, [Emit(INFO, itself)], every=ONCE))
+    assert bench.read() == {}
+    assert bench.read() == {}
+    script.answer = 1
+    assert bench.read() == {"info[x]": 1}
+    assert bench.read() == {"info[x]": 1}
+    assert len(script.asked) == 3
+
+
+def test_what_describes_a_device_and_is_unsupported_is_asked_again_rarely() -> None:
+    script = Script(UnsupportedError())
+    bench = Bench(Read("info", script, [Emit(INFO, itself)], every=ONCE))
+    bench.read()
+    bench.read()
+    assert len(script.asked) == 1
+    script.answer = 1
+    assert bench.read(RETRY_UNSUPPORTED) == {"info[x]": 1}
+
+
+def test_a_lost_device_counts_every_missing_value_once() -> None:
+    lost, info = Script(0.5), Script(1)
+    bench = Bench(
+        Read("info", info, [Emit(INFO, itself)], every=ONCE),
+        watts(Script(7.0), every=60.0),
+        ratio(lost),
+        keyed(Script(lambda keys: [0.1 for _ in keys])),
+    )
+    bench.read()
+    lost.answer = TargetLostError("fallen off the bus")
+    for _ in range(2):
+        bench.lose()
+        assert bench.drops.take() == {
+            ("watts", "lost"): 1,
+            ("ratio", "lost"): 4,
+        }
+        assert bench.description() == {"info[x]": 1}
+    lost.answer = 0.5
+    assert len(bench.read()) == 6
+    assert len(info.asked) == 1
+
+
+def test_a_batched_answer_can_say_that_the_device_is_lost() -> None:
+    answers: dict[str, Any] = {"a": 0.1, "b": TargetLostError("reset required"), "c": 0.3}
+    bench = Bench(keyed(Script(lambda keys: [answers[k] for k in keys])), watts(Script(7.0)))
+    bench.lose()
+    assert bench.drops.take() == {("ratio", "lost"): 3, ("watts", "lost"): 1}
+
+
+def test_what_is_unsupported_is_not_missing_when_the_device_is_lost() -> None:
+    lost = Script(0.5)
+    bench = Bench(watts(Script(UnsupportedError())), ratio(lost))
+    bench.read()
+    bench.drops.take()
+    lost.answer = TargetLostError()
+    bench.lose()
+    bench.miss()
+    assert bench.drops.take() == {("ratio", "lost"): 1, ("ratio", "hung"): 1}
+
+
+def test_a_missed_cycle_counts_what_is_owed_but_for_the_description() -> None:
+    bench = Bench(
+        Read("info", Script(1), [Emit(INFO, itself)], every=ONCE), ratio(Script()), watts(Script())
+    )
+    bench.read()
+    bench.miss()
+    assert bench.drops.take() == {("ratio", "hung"): 1, ("watts", "hung"): 1}
+    assert bench.description() == {"info[x]": 1}
+
+
+@pytest.mark.parametrize(
+    ("answers", "answered"),
+    [
+        ((0.5, ReadError("unknown")), True),
+        ((UnsupportedError(), ReadError("unknown")), True),
+        ((ReadError("unknown"), ReadError("timeout")), False),
+        ((ReadError("unknown"), RuntimeError("ours")), False),
+    ],
+)
+def test_whether_a_device_answers(answers: Sequence[Any], answered: bool) -> None:
+    first, second = map(Script, answers)
+    bench = Bench(ratio(first, every=30.0), watts(second, every=30.0))
+    bench.read()
+    assert bench.answered is answered
+    bench.read()
+    assert bench.answered is answered, "nothing was due: it is as it was"
