@@ -28,7 +28,7 @@ class Traits:
     architecture: int | None = None
     """``NVML_DEVICE_ARCH_*``."""
     compute_capability: tuple[int, int] | None = None
-    fans: int = 0
+    fans: int | None = None
     clock_event_reasons: int | None = None
     """Bits of ``nvmlClocksEventReason*`` that the driver can report."""
 

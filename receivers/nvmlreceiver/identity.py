@@ -100,7 +100,7 @@ def identify(binding: Binding, handle: Any) -> Found:
         model=asker.ask(binding.text, "nvmlDeviceGetName", handle),
         architecture=asker.ask(binding.call, "nvmlDeviceGetArchitecture", handle),
         compute_capability=None if capability is None else tuple(capability),
-        fans=asker.ask(binding.call, "nvmlDeviceGetNumFans", handle) or 0,
+        fans=asker.ask(binding.call, "nvmlDeviceGetNumFans", handle),
         clock_event_reasons=reasons,
     )
     return Found(handle, uuid, None if pci is None else pci_address(pci), traits, asker.complete)

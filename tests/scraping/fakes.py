@@ -118,9 +118,7 @@ def short(readings: Readings) -> dict[str, float]:
     """Return values by metric and device; a stream that stands twice fails."""
     found: dict[str, float] = {}
     for stream, value in readings:
-        extra = ",".join(
-            str(v) for k, v in sorted(stream.attributes.items()) if k != "hw.type"
-        )
+        extra = ",".join(str(v) for k, v in sorted(stream.attributes.items()) if k != "hw.type")
         key = f"{stream.metric.name}[{extra}]"
         assert key not in found, key
         found[key] = value

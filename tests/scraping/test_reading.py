@@ -315,14 +315,27 @@ def test_a_cadence_keeps_the_value_between_two_reads() -> None:
 
 def test_a_failed_row_with_a_cadence_has_no_value_and_keeps_its_cadence() -> None:
     script = Script(0.1)
-    bench = Bench(ratio(script, every=30.0))
+    bench = Bench(ratio(script, every=30.0), watts(Script(7.0)))
     bench.read()
     script.answer = ReadError("timeout")
-    assert bench.read(30) == {}
-    assert bench.read(10) == {}
+    assert bench.read(30) == {"watts[x]": 7.0}
+    assert bench.read(10) == {"watts[x]": 7.0}
     assert bench.drops.take() == {("ratio", "timeout"): 1}
     script.answer = 0.2
-    assert bench.read(20) == {"ratio[x]": 0.2}
+    assert bench.read(20) == {"ratio[x]": 0.2, "watts[x]": 7.0}
+
+
+def test_a_device_that_answers_nothing_repeats_nothing_but_its_description() -> None:
+    script, rare = Script(7.0), Script(0.1)
+    info = Read("info", Script(1), [Emit(INFO, itself)], every=ONCE)
+    bench = Bench(info, ratio(rare, every=60.0), watts(script))
+    assert bench.read() == {"info[x]": 1, "ratio[x]": 0.1, "watts[x]": 7.0}
+    script.answer = ReadError("timeout")
+    assert bench.read() == {"info[x]": 1}
+    assert bench.drops.take() == {("watts", "timeout"): 1, ("ratio", "unknown"): 1}
+    script.answer = 7.0
+    assert len(bench.read()) == 3, "what was forgotten is read anew"
+    assert len(rare.asked) == 2
 
 
 def test_once_is_read_once() -> None:

@@ -14,7 +14,7 @@ from tests.scraping.fakes import LONG, RATIO
 
 from otelgpu.points.batch import Readings
 from otelgpu.points.stream import Stream
-from otelgpu.scraping.target import Target, TargetReader
+from otelgpu.scraping.target import Target, TargetReader, _Task
 
 DEADLINE = 0.25
 """Seconds; long beside what a thread needs to begin its work on a busy machine."""
@@ -222,7 +222,7 @@ def test_nothing_is_read_after_close() -> None:
 
 def test_close_at_any_moment_leaves_no_thread() -> None:
     """Whatever the moment: also between the check for it and the making of a worker."""
-    seed = random.Random(7)  # noqa: S311 - not for secrets
+    seed = random.Random(7)
     until = time.monotonic() + 2.0
     rounds = 0
     while rounds < 200 and time.monotonic() < until:
@@ -240,7 +240,7 @@ def test_close_at_any_moment_leaves_no_thread() -> None:
 
 def test_answers_are_never_attributed_to_another_target() -> None:
     """Targets that take about their deadline: each is read, hung or unread, and says what it is."""
-    seed = random.Random(11)  # noqa: S311 - not for secrets
+    seed = random.Random(11)
     deadline = 0.003
     active: set[str] = set()
     lock = threading.Lock()
@@ -278,3 +278,24 @@ def test_answers_are_never_attributed_to_another_target() -> None:
     assert cycles > 20
     assert hangs
     assert not overlaps, "no target is read by two threads at once"
+
+
+def test_an_answer_at_the_last_moment_is_no_hang_of_the_next_target() -> None:
+    """The deadline runs anew with each answer: nobody is blamed before it was asked."""
+    task = _Task([Device("a"), Device("b")], until=float("inf"))
+    task.begin()
+    began = task.since
+    wait_until(lambda: time.monotonic() > began + 0.01, "the deadline of a is over")
+    asked = task.answer([])
+    assert asked is not None
+    assert asked.id == "b"
+    assert not task.leave(time.monotonic() - began)
+    assert not task.done
+
+
+def test_the_last_answer_ends_the_task_itself() -> None:
+    task = _Task([Device("a")], until=float("inf"))
+    task.begin()
+    assert task.answer([]) is None
+    assert not task.leave(0.0)
+    assert task.done

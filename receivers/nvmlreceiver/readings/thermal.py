@@ -59,9 +59,12 @@ def _threshold(number: int, kind: str, sensor: Mapping[str, str]) -> Row[NvmlDev
 
 def _each_fan(ask: Callable[[NvmlDevice, int], Any]) -> Callable[[NvmlDevice], Fans]:
     def read(device: NvmlDevice) -> Fans:
-        if not device.traits.fans:
+        fans = device.traits.fans
+        if fans is None:
+            fans = device.ask("nvmlDeviceGetNumFans")
+        if not fans:
             raise UnsupportedError("the GPU has no fan of its own")
-        return [(fan, ask(device, fan)) for fan in range(device.traits.fans)]
+        return [(fan, ask(device, fan)) for fan in range(fans)]
 
     return read
 

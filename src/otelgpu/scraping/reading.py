@@ -205,7 +205,7 @@ class DeviceReading(Generic[D]):
                 self._rows.append(_Row(row, slots))
 
     def read(self, device: D, readings: Readings, drop: Drop) -> bool:
-        """Add all values to ``readings``; return whether the device answered any call.
+        """Fill ``readings``, this device's own; return whether the device answered any call.
 
         In a cycle in which nothing was due, that is what it did when it was last asked.
 
@@ -238,7 +238,19 @@ class DeviceReading(Generic[D]):
                 readings += slot.kept
         if asked:
             self._answers = answered
+            if not answered:
+                self._forget(readings, drop)
         return self._answers
+
+    def _forget(self, readings: Readings, drop: Drop) -> None:
+        """Repeat no earlier value of a device that answers nothing: nobody knows if it holds."""
+        readings[:] = self.description()
+        for row in self._rows:
+            if row.row.every != ONCE:
+                row.due = float("-inf")
+                for slot in row.slots:
+                    if slot.kept:
+                        slot.fail(ReadError("unknown", "the device answers no call"), drop)
 
     def _lose(self, failed: _Row, error: TargetLostError, drop: Drop) -> None:
         """Drop and count every value of this cycle, and read all anew next time."""

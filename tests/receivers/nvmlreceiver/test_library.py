@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from ctypes import c_void_p
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,13 @@ from tests.receivers.nvmlreceiver.harness import Receiver, status
 
 from nvmlreceiver import nvml
 from nvmlreceiver.binding import Binding
+from nvmlreceiver.config import NvmlConfig
 from nvmlreceiver.device import NvmlDevice, Traits
 from nvmlreceiver.identity import Found, is_uuid
 from nvmlreceiver.library import FOLDERS, Library
 from nvmlreceiver.shadowing import load_binding
+from otelgpu.config.mistake import ConfigError
+from otelgpu.config.structure import structure
 from otelgpu.scraping.errors import ReadError
 
 Make = Callable[..., Receiver]
@@ -101,7 +105,7 @@ def test_a_driver_root_is_searched(
 def test_a_file_that_is_no_library_is_broken(tmp_path: Path) -> None:
     wrong = tmp_path / LIBRARY
     wrong.write_text("no ELF", encoding="ascii")
-    with pytest.raises(ReadError, match="too short|invalid ELF") as raised:
+    with pytest.raises(ReadError, match=r"too short|invalid ELF") as raised:
         Library(str(wrong), "").load()
     assert raised.value.reason == "library_broken"
 
@@ -208,8 +212,6 @@ def test_a_device_is_the_same_while_its_handle_and_session_are() -> None:
 
 
 def found(uuid: str, pci: str | None, place: int = 16) -> Found:
-    from ctypes import c_void_p
-
     return Found(c_void_p(place), uuid, pci, Traits(), complete=True, index=0)
 
 
@@ -218,17 +220,12 @@ def binding() -> Binding:
 
 
 def test_settings_are_checked() -> None:
-    from otelgpu.config.mistake import ConfigError
-    from otelgpu.config.structure import structure
-
     wrong: dict[str, Any] = {
         "collection_interval": "0s",
         "expected_devices": -1,
         "metrics": {"hw.gpu.powr.limit": {"enabled": False}},
         "profile": "all",
     }
-    from nvmlreceiver.config import NvmlConfig
-
     with pytest.raises(ConfigError) as raised:
         structure(wrong, NvmlConfig, "receivers::nvml")
     messages = {mistake.path: mistake.message for mistake in raised.value.mistakes}
