@@ -16,12 +16,13 @@ _NEEDED = (
     "nvmlLib",
     "nvmlMemory_v2",
     "c_nvmlFanSpeedInfo_t",
+    "c_nvmlGpuFabricInfo_v2_t",
     "nvmlDeviceGetCurrentClocksEventReasons",
     "nvmlDeviceGetFieldValues",
     "nvmlDeviceGetMarginTemperature",
     "nvmlDeviceGetTemperatureV",
 )
-"""What old packages lack; the last to come was nvmlDeviceGetMarginTemperature (12.570)."""
+"""What old packages lack."""
 
 
 def load_binding() -> ModuleType:

@@ -64,8 +64,7 @@ class Bench:
 
     def run(self) -> None:
         self.controller.start()
-        (thread,) = [t for t in threading.enumerate() if t.name == "fake"] or [None]
-        if thread is not None:
+        for thread in [t for t in threading.enumerate() if t.name == "fake"]:
             thread.join(LONG)
             assert not thread.is_alive()
 
@@ -145,9 +144,12 @@ def test_nothing_is_handed_over_when_stopping() -> None:
 
 def test_shutdown_ends_the_wait_at_once() -> None:
     done = threading.Event()
-    controller = ScrapeController(
-        settings(), timedelta(days=1), FakeScraper(lambda: (done.set(), [])[1]), Door()
-    )
+
+    def scrape() -> Readings:
+        done.set()
+        return []
+
+    controller = ScrapeController(settings(), timedelta(days=1), FakeScraper(scrape), Door())
     controller.start()
     assert done.wait(LONG)
     controller.shutdown(LONG)

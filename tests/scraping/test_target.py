@@ -197,7 +197,12 @@ def test_close_ends_a_read_in_progress_at_once() -> None:
     driver = Driver()
     after = Device("after")
     with reading("closing", deadline=LONG) as reader:
-        closer = threading.Thread(target=lambda: (driver.entered.wait(LONG), reader.close()))
+
+        def close() -> None:
+            driver.entered.wait(LONG)
+            reader.close()
+
+        closer = threading.Thread(target=close)
         closer.start()
         began = time.monotonic()
         cycle = reader.read([Device("before"), Device("stuck", driver), after])

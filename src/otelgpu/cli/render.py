@@ -13,6 +13,8 @@ from otelgpu.points.stream import Attributes, AttributeValue
 from otelgpu.semconv.metrics import HW_GPU_INFO, SCHEMA_URL
 
 _SMALL = 0.001
+_WIDEST = 72
+"""A longer cell moves the rest of its own line only."""
 _IDENTITY = frozenset({"hw.id", "hw.type", "hw.vendor", "hw.model", "hw.name", "hw.parent"})
 
 
@@ -85,6 +87,6 @@ def _unit(metric: Metric) -> str:
 
 
 def _columns(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [min(max(map(len, column)), _WIDEST) for column in zip(*rows, strict=True)]
     lines = ("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) for row in rows)
     return "\n".join(line.rstrip() for line in lines)

@@ -10,11 +10,12 @@ from tests.fakes.nvml_fake import FakeNvml
 from tests.receivers.nvmlreceiver.harness import Key, Receiver, close_nvml, of, status
 
 from nvmlreceiver.errors import LOST, REASONS, UNSUPPORTED, read_error
+from nvmlreceiver.fields import FieldKey
 from nvmlreceiver.table import table
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Profile
 from otelgpu.scraping.errors import TargetLostError, UnsupportedError
-from otelgpu.scraping.table import EmitEach, Read
+from otelgpu.scraping.table import Batched, EmitEach, Read
 
 Make = Callable[..., Receiver]
 
@@ -41,6 +42,14 @@ INSTEAD: dict[Key, Key] = {
     )
 }
 """Points that stand in for another where the driver lacks a reading."""
+
+FIELDS = [
+    field.key.number
+    for row in table(Path())
+    if isinstance(row, Batched)
+    for field in row.fields
+    if isinstance(field.key, FieldKey)
+]
 
 EACH = {
     emit.metric.name
@@ -157,6 +166,36 @@ def by_metric(drops: Counter[tuple[str, str]]) -> defaultdict[str, Counter[str]]
     for (metric, reason), count in drops.items():
         found[metric][reason] += count
     return found
+
+
+@pytest.mark.timeout(300)
+def test_for_every_field_and_error_code(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure(gpus=1, static=1)
+    made = receiver(profile=Profile.FULL)
+    whole, usual = of(made.scrape()), made.drops()
+    assert len(FIELDS) > 20
+    affected = set()
+    for number in FIELDS:
+        for name, code in sorted(CODES.items()):
+            if name in NOT_IN_THE_FAKE:
+                continue
+            close_nvml()
+            fake.configure(f"fi_error.{number}={name}", gpus=1, static=1)
+            made = receiver(profile=Profile.FULL)
+            readings = made.scrape()
+            context = (number, name, made.state, made.detail)
+            if REASONS[code] == LOST:
+                check_lost(made, readings, context)
+                continue
+            found = of(readings)
+            missing = whole.keys() - found.keys()
+            missing -= {gone for gone, stand_in in INSTEAD.items() if stand_in in found}
+            assert all(found[key] == whole[key] for key in found.keys() & whole.keys()), context
+            # Within a call that is valid as a whole, the number is what the driver does not know.
+            reason = UNSUPPORTED if name == "INVALID_ARGUMENT" else REASONS[code]
+            check_counts(missing, made.drops(), usual, reason, context)
+            affected |= {metric for metric, _ in missing}
+    assert affected > {"hw.power", "hw.energy", "hw.errors", "hw.gpu.power.limit"}
 
 
 @pytest.mark.timeout(300)

@@ -137,6 +137,24 @@ def test_nvml_is_opened_anew_when_only_that_can_help(fake: FakeNvml, receiver: M
     assert versions == {"580.1"}
 
 
+def test_nvml_is_opened_anew_when_gpus_are_found_but_not_read(
+    fake: FakeNvml, receiver: Make
+) -> None:
+    fake.configure(gpus=2)
+    made = receiver()
+    made.scrape()
+    found = {"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2", "nvmlInitWithFlags"}
+    reading = fake.calls().keys() - found
+    fake.configure(*(f"error.{function}=UNKNOWN" for function in reading), gpus=2)
+    made.scrape(after=10)
+    assert made.state == "nvml.nothing_readable"
+    assert fake.calls()["nvmlInitWithFlags"] == 1
+    made.until(lambda _: fake.calls()["nvmlInitWithFlags"] > 1)
+    assert made.state == "nvml.device_unreadable"
+    fake.configure(gpus=2)
+    made.until(lambda _: made.state == "ok")
+
+
 def test_a_new_gpu_on_the_bus_is_looked_for(fake: FakeNvml, receiver: Make, tmp_path: Path) -> None:
     def plug(address: str) -> None:
         device = tmp_path / "bus" / "pci" / "devices" / address
@@ -156,6 +174,14 @@ def test_a_new_gpu_on_the_bus_is_looked_for(fake: FakeNvml, receiver: Make, tmp_
     assert fake.calls()["nvmlInitWithFlags"] == 2
 
 
+def test_gpus_that_are_expected_can_be_set(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure(gpus=2)
+    made = receiver(expected_devices=8)
+    made.scrape()
+    assert made.own("otelgpu.device.expected") == {(("hw.vendor", "NVIDIA"),): 8}
+    assert made.own("otelgpu.device.count") == {(("hw.vendor", "NVIDIA"),): 2}
+
+
 def test_a_gpu_that_is_gone_ends(fake: FakeNvml, receiver: Make) -> None:
     fake.configure(gpus=3)
     made = receiver()
@@ -166,8 +192,13 @@ def test_a_gpu_that_is_gone_ends(fake: FakeNvml, receiver: Make) -> None:
     assert ids(made) == gpus[1:]
 
 
-def test_a_gpu_without_uuid_is_named_by_its_address(fake: FakeNvml, receiver: Make) -> None:
-    fake.configure("error.nvmlDeviceGetUUID=NOT_SUPPORTED@0", gpus=2)
+@pytest.mark.parametrize(
+    "rule", ["error.nvmlDeviceGetUUID=NOT_SUPPORTED@0", "all_ones.nvmlDeviceGetUUID=0"]
+)
+def test_a_gpu_without_uuid_is_named_by_its_address(
+    fake: FakeNvml, receiver: Make, rule: str
+) -> None:
+    fake.configure(rule, gpus=2)
     made = receiver()
     gpus = ids(made)
     assert gpus[0] == "pci:0000:1a:00.0"

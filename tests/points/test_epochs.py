@@ -1,0 +1,167 @@
+"""Start times of counters: a conversion to deltas loses nothing and invents nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otelgpu.points.batch import Point
+from otelgpu.points.epochs import KEPT, Epochs
+from otelgpu.points.metric import Instrument, Metric, ValueType
+from otelgpu.points.stream import Stream
+
+COUNTER = Stream(Metric("c", "J", Instrument.COUNTER, ValueType.DOUBLE, ""), {})
+OTHER = Stream(Metric("c", "J", Instrument.COUNTER, ValueType.DOUBLE, ""), {"part": "b"})
+GAUGE = Stream(Metric("g", "W", Instrument.GAUGE, ValueType.DOUBLE, ""), {})
+MS = 1_000_000
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.epochs = Epochs()
+        self.now = 0
+        self.monotonic = 0.0
+
+    def point(self, value: float, stream: Stream = COUNTER, after: int = 1) -> tuple[float, int]:
+        """Return value and start (ms) of a reading some ms after the last one."""
+        self.now += after * MS
+        self.monotonic += after / 1000
+        (point,) = self.epochs.points([(stream, value)], self.now, self.monotonic)
+        assert point[0] is stream
+        return point[1], point[2] // MS
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([100, 150], [(100, 1), (150, 1)]),
+        ([0, 0, 5], [(0, 1), (0, 1), (5, 1)]),
+        ([100, 99.9, 150], [(100, 1), (100, 1), (150, 1)]),
+        ([100, 50, 150], [(100, 1), (100, 1), (150, 1)]),
+        ([100, 150, 20, 30], [(100, 1), (150, 1), (20, 2), (30, 2)]),
+        ([100, 150, 0, 30, 10], [(100, 1), (150, 1), (0, 2), (30, 2), (10, 4)]),
+        ([100, 90, 80, 20], [(100, 1), (100, 1), (100, 1), (20, 3)]),
+    ],
+)
+def test_counters(values: list[float], expected: list[tuple[float, int]]) -> None:
+    """A jitter holds the value; a restart begins at the reading before it."""
+    bench = Bench()
+    assert [bench.point(value) for value in values] == expected
+
+
+def test_what_was_held_is_told_for_this_call_only() -> None:
+    epochs = Epochs()
+    epochs.points([(COUNTER, 10.0), (OTHER, 10.0)], 1, 0)
+    epochs.points([(COUNTER, 9.0), (OTHER, 11.0)], 2, 0)
+    assert epochs.held == [COUNTER]
+    epochs.points([(COUNTER, 10.0), (OTHER, 1.0)], 3, 0)
+    assert epochs.held == []
+
+
+def test_only_counters_have_a_start() -> None:
+    epochs = Epochs()
+    for value in (5.0, 1.0):
+        assert epochs.points([(GAUGE, value)], 7, 0) == [(GAUGE, value, 0)]
+
+
+def test_a_fall_right_after_the_first_point_has_a_start_of_its_own() -> None:
+    """By the same start a reader would take both points for one sequence and drop the second."""
+    epochs = Epochs()
+    ((_, _, first),) = epochs.points([(COUNTER, 100.0)], 5 * MS, 0)
+    ((_, value, second),) = epochs.points([(COUNTER, 20.0)], 6 * MS, 0)
+    assert first == 5 * MS
+    assert value == 20.0
+    assert first < second < 6 * MS
+
+
+def test_an_epoch_outlives_its_stream_by_ten_minutes() -> None:
+    bench = Bench()
+    bench.point(100)
+    half = int(KEPT / 2 * 1000)
+    bench.point(1, GAUGE, after=half)
+    assert bench.point(150, after=half - 1000) == (150, 1), "the same epoch"
+    bench.point(1, GAUGE, after=int((KEPT + 61) * 1000))
+    value, start = bench.point(160)
+    assert value == 160
+    assert start == bench.now // MS, "a new one"
+
+
+def test_what_is_over_is_forgotten() -> None:
+    bench = Bench()
+    for number in range(100):
+        bench.point(1, Stream(COUNTER.metric, {"n": number}), after=60_000)
+    assert len(bench.epochs._epochs) <= KEPT / 60 + 2
+
+
+def test_a_start_is_never_later_than_its_point() -> None:
+    """The wall clock is set back: the sequence begins anew, by its first new point."""
+    epochs = Epochs()
+    epochs.points([(COUNTER, 100.0)], 1000 * MS, 0)
+    ((_, value, start),) = epochs.points([(COUNTER, 150.0)], 200 * MS, 1)
+    assert (value, start) == (150.0, 200 * MS)
+    ((_, _, start),) = epochs.points([(COUNTER, 160.0)], 201 * MS, 2)
+    assert start == 200 * MS
+
+
+def test_a_reset_while_the_clock_is_set_back() -> None:
+    epochs = Epochs()
+    epochs.points([(COUNTER, 100.0)], 1000 * MS, 0)
+    ((_, value, start),) = epochs.points([(COUNTER, 10.0)], 200 * MS, 1)
+    assert (value, start) == (10.0, 200 * MS)
+    ((_, value, start),) = epochs.points([(COUNTER, 1.0)], 201 * MS, 2)
+    assert value == 1.0
+    assert 200 * MS < start < 201 * MS
+
+
+def deltas(points: list[tuple[Point, int]]) -> float:
+    """Sum up by OpenTelemetry's data model: another start is another sequence, from zero.
+
+    But for the very first point, whose start is its own time: what it counted before is not known.
+    """
+    total = 0.0
+    (_, before, started), _ = points[0]
+    for (_, value, start), time in points[1:]:
+        assert start < time
+        if start != started:
+            total += value
+        else:
+            assert value >= before, "a sequence never falls"
+            total += value - before
+        before, started = value, start
+    return total
+
+
+steps = st.lists(
+    st.tuples(st.booleans(), st.integers(0, 1000)),
+    min_size=1,
+    max_size=60,
+)
+
+
+@given(first=st.integers(0, 10_000), steps=steps)
+def test_deltas_lose_nothing_over_resets(first: int, steps: list[tuple[bool, int]]) -> None:
+    """What the device counted since our first reading is what the deltas add up to."""
+    epochs = Epochs()
+    now, value, truth = MS, first, 0
+    points = [(epochs.points([(COUNTER, value)], now, 0)[0], now)]
+    for reset, counted in steps:
+        now += MS
+        if reset and 2 * counted < value:
+            value = counted
+        else:
+            value += counted
+        truth += counted
+        points.append((epochs.points([(COUNTER, value)], now, 0)[0], now))
+    starts = [start for (_, _, start), _ in points]
+    assert starts == sorted(starts)
+    assert deltas(points) == truth
+
+
+@given(values=st.lists(st.integers(0, 100), min_size=2, max_size=60))
+def test_whatever_a_counter_does_its_sequences_never_fall(values: list[int]) -> None:
+    bench = Epochs()
+    points = []
+    for number, value in enumerate(values, 1):
+        points.append((bench.points([(COUNTER, value)], number * MS, 0)[0], number * MS))
+    assert deltas(points) >= 0
