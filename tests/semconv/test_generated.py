@@ -53,8 +53,8 @@ def test_each_metric_has_a_constant_of_its_name(registry: Registry) -> None:
         assert metric.value_type is definition.value_type
         assert metric.profile.name.lower() == definition.hints.profile
         least, greatest = definition.hints.range
-        assert metric.minimum == (float("-inf") if least is None else least)
-        assert metric.maximum == (float("inf") if greatest is None else greatest)
+        assert metric.minimum == (-sys.float_info.max if least is None else least)
+        assert metric.maximum == (sys.float_info.max if greatest is None else greatest)
 
 
 def test_attributes_have_constants_and_enumerations_classes(registry: Registry) -> None:

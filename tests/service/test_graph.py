@@ -102,7 +102,7 @@ def test_processors_run_in_the_order_in_which_they_stand() -> None:
     first, second, last = (log[id_].batches[0] for id_ in ("p/first", "p/second", "x"))
     assert log["p/first"].into is not log["p/second"].into
     assert first is not second is not last
-    assert [named for named in log.made] == ["x", "p/second", "p/first", "r"]
+    assert list(log.made) == ["x", "p/second", "p/first", "r"]
 
 
 def test_a_component_that_no_pipeline_names_is_not_made() -> None:

@@ -9,7 +9,6 @@ from attrs import frozen
 
 from nvmlreceiver.calls import MINUTE, call
 from nvmlreceiver.device import NvmlDevice
-from nvmlreceiver.errors import read_error
 from nvmlreceiver.fields import FieldKey, field
 from nvmlreceiver.nvml import (
     NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS,
@@ -93,8 +92,7 @@ def _fabric_state(info: Any) -> str:
     if state != HwGpuFabricState.COMPLETED:
         return state
     if info.status:
-        # The registration ended with an error, for which the convention has no state.
-        raise read_error(info.status, f"the registration with the fabric failed: {info.status}")
+        return HwGpuFabricState.FAILED
     degraded = info.healthMask & _DEGRADED_BANDWIDTH == 1
     return HwGpuFabricState.DEGRADED if degraded else state
 
@@ -106,6 +104,9 @@ def _fabric(device: NvmlDevice) -> str:
 def _fabric_points(now: str) -> Iterable[tuple[Attributes, int]]:
     for state in (*_FABRIC.values(), HwGpuFabricState.DEGRADED):
         yield {HW_GPU_FABRIC_STATE: state}, int(state == now)
+    if now == HwGpuFabricState.FAILED:
+        # A series of its own only while it is so.
+        yield {HW_GPU_FABRIC_STATE: now}, 1
 
 
 def _link(function: str, metric: Metric, every: float = ALWAYS) -> Row[NvmlDevice]:

@@ -22,12 +22,14 @@ from nvmlreceiver.nvml import (
     NVML_FI_DEV_RETIRED_DBE,
     NVML_FI_DEV_RETIRED_PENDING,
     NVML_FI_DEV_RETIRED_SBE,
+    NVML_GPU_RECOVERY_ACTION_BUS_RESET,
     NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET,
     NVML_GPU_RECOVERY_ACTION_DRAIN_P2P,
     NVML_GPU_RECOVERY_ACTION_GPU_RESET,
     NVML_GPU_RECOVERY_ACTION_NODE_REBOOT,
     NVML_GPU_RECOVERY_ACTION_NONE,
     NVML_GPU_RECOVERY_ACTION_RECOVER_IMEX_DOMAIN,
+    NVML_GPU_RECOVERY_ACTION_SYSTEM_REBOOT,
     NVML_MEMORY_ERROR_TYPE_CORRECTED,
     NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
     NVML_VOLATILE_ECC,
@@ -69,12 +71,21 @@ _ACTIONS = {
     NVML_GPU_RECOVERY_ACTION_DRAIN_AND_RESET: HwGpuRecoveryAction.DRAIN_AND_RESET,
     NVML_GPU_RECOVERY_ACTION_RECOVER_IMEX_DOMAIN: HwGpuRecoveryAction.RECOVER_IMEX_DOMAIN,
 }
+_RARE_ACTIONS = {
+    NVML_GPU_RECOVERY_ACTION_BUS_RESET: HwGpuRecoveryAction.BUS_RESET,
+    NVML_GPU_RECOVERY_ACTION_SYSTEM_REBOOT: HwGpuRecoveryAction.SYSTEM_REBOOT,
+}
+"""Only the newest drivers have these: a series exists only while one of them is asked for."""
 
 
 def _recovery(now: int) -> Iterable[tuple[Attributes, int]]:
-    if now not in _ACTIONS:
+    rare = _RARE_ACTIONS.get(now)
+    if now not in _ACTIONS and rare is None:
         raise ReadError("unknown_action", f"recovery action {now}")
-    return [({HW_GPU_RECOVERY_ACTION: a}, int(now == n)) for n, a in _ACTIONS.items()]
+    for number, action in _ACTIONS.items():
+        yield {HW_GPU_RECOVERY_ACTION: action}, int(now == number)
+    if rare is not None:
+        yield {HW_GPU_RECOVERY_ACTION: rare}, 1
 
 
 FIELDS: list[Field[Any]] = [

@@ -167,6 +167,7 @@ class HwGpuFabricState:
     IN_PROGRESS = "in_progress"
     COMPLETED = "completed"
     DEGRADED = "degraded"
+    FAILED = "failed"
 
 
 class HwGpuFaultType:
@@ -285,6 +286,8 @@ class HwGpuRecoveryAction:
     DRAIN_P2P = "drain_p2p"
     DRAIN_AND_RESET = "drain_and_reset"
     RECOVER_IMEX_DOMAIN = "recover_imex_domain"
+    BUS_RESET = "bus_reset"
+    SYSTEM_REBOOT = "system_reboot"
 
 
 class HwGpuRuntimeName:

@@ -191,7 +191,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV
     FULL_GPU_ONLY();
     WITH(HAS_FABRIC);
     memset(fabric->clusterUuid, 0x11, sizeof fabric->clusterUuid);
-    fabric->status = NVML_SUCCESS;
+    fabric->status = (nvmlReturn_t)value_of(&call, "fabric_status", NVML_SUCCESS);
     fabric->cliqueId = 1;
     fabric->state = NVML_GPU_FABRIC_STATE_COMPLETED;
     fabric->healthMask = 0;

@@ -80,6 +80,23 @@ def test_what_stands_for_unknown_is_absent(fake: FakeNvml, receiver: Make) -> No
     assert made.drops()["hw.gpu.recovery.status", "unknown_action"] == 1
 
 
+@pytest.mark.parametrize(("number", "action"), [(6, "bus_reset"), (7, "system_reboot")])
+def test_an_action_of_the_newest_drivers(
+    number: int, action: str, fake: FakeNvml, receiver: Make
+) -> None:
+    fake.configure(f"value.recovery_action={number}", gpus=1)
+    readings = receiver().scrape()
+    assert value(readings, "hw.gpu.recovery.status", hw_gpu_recovery_action=action) == 1
+    assert value(readings, "hw.gpu.recovery.status", hw_gpu_recovery_action="none") == 0
+
+
+def test_a_registration_with_the_fabric_that_failed(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure("value.fabric_status=999", gpus=1)
+    readings = receiver().scrape()
+    assert value(readings, "hw.gpu.fabric.status", hw_gpu_fabric_state="failed") == 1
+    assert value(readings, "hw.gpu.fabric.status", hw_gpu_fabric_state="completed") == 0
+
+
 def test_without_ecc_there_are_no_error_counts(fake: FakeNvml, receiver: Make) -> None:
     fake.configure("value.ecc_mode=0", gpus=1)
     readings = receiver().scrape()
