@@ -128,9 +128,7 @@ def nvitop(fake: FakeNvml, gpus: int, seconds: float) -> Result:
 
 def report(results: list[Result]) -> None:
     """Print the table of benchmarks/README.md."""
-    print(
-        "| agent | CPU % of a core | RSS MiB | threads | values/s | CPU % per 1,000 values/s | calls |"
-    )
+    print("| agent | CPU % | RSS MiB | threads | values/s | CPU % per 1,000 values/s | calls |")
     print("|---|---|---|---|---|---|---|")
     for r in results:
         print(

@@ -45,7 +45,7 @@ class Sink:
         plain = gzip.decompress(body) if encoding == "gzip" else body
         request = ExportMetricsServiceRequest.FromString(plain)
         points = sum(
-            len(getattr(metric, metric.WhichOneof("data")).data_points)
+            len(metric.gauge.data_points) + len(metric.sum.data_points)
             for resource in request.resource_metrics
             for scope in resource.scope_metrics
             for metric in scope.metrics

@@ -60,7 +60,7 @@ def test_once_in_an_empty_environment(wheel: Path, tmp_path: Path) -> None:
         "service: {pipelines: {metrics: {receivers: [simulator], exporters: [debug]}}}\n",
         encoding="utf-8",
     )
-    command = [environment / "bin" / "otelgpu", "once", "--config", config]
-    document = json.loads(_run(*command, "--format", "otlp-json"))
+    otelgpu = environment / "bin" / "otelgpu"
+    document = json.loads(_run(otelgpu, "once", "--config", config, "--format", "otlp-json"))
     metrics = document["resourceMetrics"][0]["scopeMetrics"][0]["metrics"]
     assert len(metrics) >= 25

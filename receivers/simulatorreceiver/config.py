@@ -53,4 +53,4 @@ class SimulatorConfig(ScrapeConfig):
     """The devices of the node, in the order of their indices; an empty list means a node without
     any."""
     fault_interval: timedelta = timedelta(minutes=5)
-    """Time between two faults of the first NVIDIA device; zero means no faults."""
+    """Time between two faults of the first NVIDIA device that is held; zero means no faults."""

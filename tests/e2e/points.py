@@ -29,7 +29,7 @@ def points(requests: Iterable[ExportMetricsServiceRequest]) -> Iterator[Received
                 for metric in scope.metrics:
                     for point in _data(metric).data_points:
                         attributes = {
-                            a.key: getattr(a.value, a.value.WhichOneof("value"))
+                            a.key: getattr(a.value, str(a.value.WhichOneof("value")))
                             for a in point.attributes
                         }
                         kind = point.WhichOneof("value")

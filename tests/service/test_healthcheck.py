@@ -179,7 +179,7 @@ service:
 
 @pytest.mark.parametrize("endpoint", ["localhost", ":80", "host:", "host:http", "host:65536", ""])
 def test_what_is_no_address_is_a_mistake_in_the_configuration(endpoint: str) -> None:
-    with pytest.raises(ValueError, match="write 127.0.0.1:13143"):
+    with pytest.raises(ValueError, match=r"write 127\.0\.0\.1:13143"):
         HealthCheckConfig(endpoint)
 
 

@@ -2,14 +2,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from otelgpu.points.event import Severity
+from otelgpu.semconv import registry
 from otelgpu.semconv.events import HW_GPU_FAULT
 from simulatorreceiver.catalog import MI300X
 from simulatorreceiver.config import DeviceGroup, SimulatorConfig
 
 Simulate = Callable[[SimulatorConfig], Any]
+REGISTRY = Path(__file__).parents[3] / "semconv" / "registry"
 EPOCH = 1_800_000_000_000_000_000
 CODE = {"hw.gpu.fault.type": "xid", "hw.gpu.fault.code": 31}
 
@@ -57,6 +60,19 @@ def test_each_fault_is_one_event(simulate: Simulate) -> None:
             "k8s.namespace.name": "training",
             "k8s.pod.name": "trainer-00",
         }
+
+
+def test_events_keep_the_convention(simulate: Simulate) -> None:
+    convention = registry.load(REGISTRY)
+    (definition,) = (e for e in convention.events if e.name == HW_GPU_FAULT)
+    declared = convention.references(definition.attributes)
+    required = {key for key, ref in declared.items() if ref.requirement_level == "required"}
+    simulation = simulate(SimulatorConfig())
+    simulation.at(1000)
+    assert len(simulation.door.told) == 4
+    for event in simulation.door.told:
+        assert required
+        assert required <= event.attributes.keys() <= declared.keys()
 
 
 def test_zero_means_no_faults(simulate: Simulate) -> None:
