@@ -17,7 +17,7 @@ def telemetry() -> ComponentTelemetry:
 
 
 def values(of: ComponentTelemetry) -> dict[tuple[str, frozenset[tuple[str, object]]], float]:
-    found = {}
+    found: dict[tuple[str, frozenset[tuple[str, object]]], float] = {}
     for stream, value in of.collect():
         assert COMMON.items() <= stream.attributes.items()
         own = frozenset(stream.attributes.items() - COMMON.items())

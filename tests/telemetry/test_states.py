@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from importlib.resources import files
 from pathlib import Path
 
@@ -24,43 +24,36 @@ def texts(folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield the string constants of the sources in a folder, without docstrings."""
     for path in sorted(folder.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
-        told = {
-            id(node.value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                if id(node) not in told:
-                    yield path, node.value
+        told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        yield from ((path, text) for text in strings(tree, told))
 
 
-def reasons(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield what ``ReadError`` is raised with in the modules that search for devices.
+def strings(tree: ast.AST, without: Container[int] = ()) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in without
+        ):
+            yield node.value
 
-    Constants are resolved in their module.
-    """
-    for path in sorted(folder.rglob("*.py")):
-        tree = ast.parse(path.read_text("utf-8"))
-        names = {
-            target.id: node.value.value
-            for node in tree.body
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
-        for node in ast.walk(tree):
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
-                continue
-            if node.func.id != "ReadError" or not node.args:
-                continue
-            first = node.args[0]
-            if isinstance(first, ast.Constant):
-                yield path, str(first.value)
-            elif isinstance(first, ast.Name) and first.id in names:
-                yield path, str(names[first.id])
-            elif isinstance(first, ast.IfExp):
-                yield from ((path, str(c.value)) for c in (first.body, first.orelse))  # type: ignore[attr-defined]
+
+def reasons(path: Path) -> set[str]:
+    """Return what ``ReadError`` is raised with in a module; names stand for all they may be."""
+    tree = ast.parse(path.read_text("utf-8"))
+    values: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    values.setdefault(target.id, set()).update(strings(node.value))
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        raised = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        if raised and node.func.id == "ReadError" and node.args:  # type: ignore[attr-defined]
+            first = node.args[0]  # type: ignore[attr-defined]
+            found |= values[first.id] if isinstance(first, ast.Name) else set(strings(first))
+    return found
 
 
 @pytest.mark.parametrize("name", sorted(all_states()))
@@ -117,13 +110,7 @@ def test_every_reason_of_a_search_is_explained(package: str, vendor: str) -> Non
     """What a search for devices fails with becomes the state ``vendor.reason``."""
     folder = ROOT / "receivers" / package
     searching = [folder / name for name in ("client.py", "library.py", "shadowing.py")]
-    found = {
-        reason
-        for path in searching
-        if path.exists()
-        for at, reason in reasons(folder)
-        if at == path
-    }
+    found = {reason for path in searching if path.exists() for reason in reasons(path)}
     if package != "simulatorreceiver":
         assert "library_not_found" in found, "the scan finds what it should"
     assert {r for r in found if f"{vendor}.{r}" not in all_states()} == set()

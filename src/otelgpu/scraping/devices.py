@@ -148,10 +148,12 @@ class DeviceScraper(Generic[D]):
         )
 
     def _say_changes(self, targets: dict[str, DeviceTarget[D]]) -> None:
-        for name in targets.keys() - self._targets.keys():
-            self._log.info("found %s", name)
-        for name in self._targets.keys() - targets.keys():
-            self._log.warning("%s is gone", name)
+        for name in targets:
+            if name not in self._targets:
+                self._log.info("found %s", name)
+        for name in self._targets:
+            if name not in targets:
+                self._log.warning("%s is gone", name)
 
     def _begin_with(self, target: Target | None) -> None:
         """Begin the next cycle with a target that this one had no time for."""

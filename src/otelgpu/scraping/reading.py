@@ -71,8 +71,9 @@ class _Bound:
 
     __slots__ = ("_common", "_each", "_store", "_stream", "_streams", "_told", "_value", "metric")
 
-    def __init__(self, emit: AnyEmit, common: Attributes, streams: Streams) -> None:
+    def __init__(self, emit: AnyEmit, device: Attributes, streams: Streams) -> None:
         self.metric = emit.metric
+        common = _common(emit.metric, device)
         self._common = common
         self._store = streams
         self._streams: Mapping[frozenset[tuple[str, object]], Stream] = {}
@@ -128,6 +129,13 @@ class _Bound:
         else:
             # NaN compares false, so it ends here as well.
             drop(metric, "out_of_range")
+
+
+def _common(metric: Metric, device: Attributes) -> Attributes:
+    """Return what each point of a metric says of its device: a process's point its id alone."""
+    if metric.name.startswith("process."):
+        return {key: value for key, value in device.items() if key == "hw.id"}
+    return device
 
 
 class _Row:
