@@ -27,16 +27,19 @@ _SIMULATED = """\
 
 
 def default_configuration(
-    environ: Mapping[str, str], factories: InstalledFactories, say: Callable[[str], None]
+    environ: Mapping[str, str],
+    factories: InstalledFactories,
+    say: Callable[[str], None],
+    deadline: float = PROBE_DEADLINE,
 ) -> Mapping[str, Any]:
-    """Return a raw configuration for this node.
+    """Return a raw configuration for this node; ``deadline`` is each probe's, in seconds.
 
     Raises:
         ConfigError: a variable asks for something that we cannot do.
 
     """
     known = factories.known("receivers")
-    receivers = [type_ for type_ in known if _found(factories, type_, say)]
+    receivers = [type_ for type_ in known if _found(factories, type_, say, deadline)]
     if not receivers:
         say(_SIMULATED)
         receivers = [_SIMULATOR]
@@ -77,7 +80,9 @@ def _exporter(environ: Mapping[str, str]) -> tuple[str, dict[str, Any]]:
     return _PROTOCOLS[protocol], {}
 
 
-def _found(factories: InstalledFactories, type_: str, say: Callable[[str], None]) -> bool:
+def _found(
+    factories: InstalledFactories, type_: str, say: Callable[[str], None], deadline: float
+) -> bool:
     """Say whether this node has what a receiver reads; one that cannot be asked is left out."""
     try:
         probe = factories.get("receivers", type_).probe
@@ -89,7 +94,7 @@ def _found(factories: InstalledFactories, type_: str, say: Callable[[str], None]
     answer: list[bool | Exception] = []
     thread = threading.Thread(target=lambda: answer.append(_ask(probe)), daemon=True)
     thread.start()
-    thread.join(PROBE_DEADLINE)
+    thread.join(deadline)
     if not answer:
         return True
     if isinstance(answer[0], Exception):
