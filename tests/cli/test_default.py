@@ -166,7 +166,7 @@ def test_the_interval(value: str, seconds: float) -> None:
     assert interval(value).collection_interval.total_seconds() == seconds
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "1.5", "10s", "abc", "١"])
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "10s", "abc", "\u0661"])
 def test_an_interval_that_is_no_time_names_its_variable(value: str) -> None:
     with pytest.raises(ConfigError) as caught:
         interval(value)

@@ -4,144 +4,29 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 
 import pytest
-from tests.scraping.fakes import INFO, LONG, WATTS, Card, Library, ManualClock, counted, settings
+from tests.scraping.device_bench import bench
+from tests.scraping.fakes import INFO, LONG, WATTS, Card
 
-from otelgpu.points.batch import Readings
-from otelgpu.points.metric import Metric
-from otelgpu.scraping.devices import DeviceScraper, Pace, Vendor
 from otelgpu.scraping.errors import ReadError, TargetLostError
 from otelgpu.scraping.pci import PciFunctions
 from otelgpu.scraping.reading import RETRY_UNSUPPORTED
-from otelgpu.scraping.table import ONCE, Emit, Read, Row
 from otelgpu.semconv import metrics as m
-
-TIMEOUT = 0.25
-"""Deadline of one target in seconds."""
-
-
-class Bench:
-    """A scraper over a library that tests script, by a clock that tests move."""
-
-    def __init__(
-        self,
-        *cards: Card,
-        enabled: Callable[[Metric], bool] = lambda _: True,
-        expected: PciFunctions | None = None,
-        timeout: float = TIMEOUT,
-        budget: float = LONG,
-    ) -> None:
-        self.clock = ManualClock()
-        self.library = Library(list(cards))
-        self.settings = settings(self.clock)
-        table: list[Row[Card]] = [
-            Read("info", lambda card: card.handle + 1, [Emit(INFO, lambda _: 1)], every=ONCE),
-            Read("watts", self.library.watts, [Emit(WATTS, lambda value: value)]),
-        ]
-        self.scraper = DeviceScraper(
-            self.settings,
-            Vendor("ACME", "acme", lambda: expected),
-            self.library,
-            table,
-            enabled,
-            Pace(interval=budget, timeout=timeout),
-        )
-
-    def scrape(self, after: float = 10.0) -> dict[str, dict[str, float | str]]:
-        """Return by device: its metrics, and its state instead of four points of hw.status."""
-        self.clock.now += after
-        return digest(self.scraper.scrape())
-
-    @property
-    def state(self) -> str:
-        return self.settings.telemetry.condition.state
-
-    @property
-    def detail(self) -> str:
-        return self.settings.telemetry.condition.detail
-
-    def counted(self, metric: Metric) -> dict[tuple[object, ...], float]:
-        return counted(self.settings, metric)
-
-    def fail(self, card: str, error: Exception) -> None:
-        def act() -> float:
-            raise error
-
-        self.library.acts[card] = act
-
-    def heal(self, card: str) -> None:
-        del self.library.acts[card]
-
-    @contextmanager
-    def hanging(self, *cards: str) -> Iterator[None]:
-        """Let reading these cards hang within the block."""
-        answers = threading.Event()
-
-        def hang() -> float:
-            assert answers.wait(LONG)
-            return 7.0
-
-        self.library.acts |= dict.fromkeys(cards, hang)
-        try:
-            yield
-        finally:
-            answers.set()
-            for card in cards:
-                self.heal(card)
-
-    def scrape_until(self, holds: Callable[[], bool]) -> dict[str, dict[str, float | str]]:
-        deadline = time.monotonic() + LONG
-        while True:
-            found = self.scrape()
-            if holds():
-                return found
-            assert time.monotonic() < deadline, self.state
-            threading.Event().wait(0.005)
-
-
-def digest(readings: Readings) -> dict[str, dict[str, float | str]]:
-    found: dict[str, dict[str, float | str]] = {}
-    states: dict[str, list[tuple[str, float]]] = {}
-    for stream, value in readings:
-        device = str(stream.attributes["hw.id"])
-        if stream.metric is m.HW_STATUS:
-            states.setdefault(device, []).append((str(stream.attributes["hw.state"]), value))
-        else:
-            assert stream.metric.name not in found.setdefault(device, {})
-            found[device][stream.metric.name] = value
-    for device, pairs in states.items():
-        assert len(pairs) == 4
-        (state,) = [name for name, value in pairs if value == 1]
-        assert sorted(value for _, value in pairs) == [0, 0, 0, 1]
-        found.setdefault(device, {})["state"] = state
-    return found
-
 
 WELL: dict[str, float | str] = {"info": 1, "watts": 7.0, "state": "ok"}
 FAILED: dict[str, float | str] = {"info": 1, "state": "failed"}
 
 
 @pytest.fixture(autouse=True)
-def ended() -> Iterator[Callable[..., Bench]]:
+def ended() -> Iterator[None]:
     """Fail if a thread of a test's scraper is left."""
-    yield Bench
+    yield
     deadline = time.monotonic() + LONG
     while [t for t in threading.enumerate() if t.name == "fake"]:
         assert time.monotonic() < deadline, "a thread is left"
         threading.Event().wait(0.005)
-
-
-@contextmanager
-def bench(*cards: str, **options: object) -> Iterator[Bench]:
-    made = Bench(*map(Card, cards), **options)  # type: ignore[arg-type]
-    try:
-        made.scraper.start()
-        yield made
-    finally:
-        made.scraper.shutdown(1.0)
 
 
 def test_all_is_well() -> None:
@@ -321,6 +206,25 @@ def test_a_device_that_is_gone_has_nothing() -> None:
         assert (b.state, b.detail) == ("ok", "1 of 1 devices")
 
 
+def test_what_was_counted_for_a_device_goes_with_it() -> None:
+    """Each partition that is made anew has a new id: counts of old ones would pile up for ever."""
+    with bench("stays") as b:
+        for number in range(20):
+            name = f"partition-{number}"
+            b.library.cards = [Card("stays"), Card(name)]
+            b.fail(name, ReadError("timeout"))
+            b.scrape(60.0)
+            assert set(b.counted(m.OTELGPU_SCRAPE_DROPPED)) == {
+                ("timeout", name, "watts"),
+            }
+        with b.hanging(name):
+            b.scrape()
+            assert set(b.counted(m.OTELGPU_TARGET_HUNG)) == {(name,)}
+            b.library.cards = [Card("stays")]
+            b.scrape(60.0)
+            assert not b.counted(m.OTELGPU_TARGET_HUNG)
+
+
 def test_the_last_device_that_is_gone() -> None:
     with bench("a") as b:
         b.scrape()
@@ -401,6 +305,15 @@ def test_a_state_is_logged_when_it_comes(caplog: pytest.LogCaptureFixture) -> No
         "state ok: 1 of 1 devices",
         "state acme.device_lost: a (GPU is lost)",
     ]
+
+
+def test_a_scrape_that_the_shutdown_cuts_short_says_nothing_of_devices() -> None:
+    with bench("a", "b") as b:
+        b.scrape()
+        b.scraper.shutdown(1)
+        b.scraper.scrape()
+        assert b.state == "ok"
+        assert not b.counted(m.OTELGPU_SCRAPE_DROPPED)
 
 
 def test_unsupported_is_asked_again_by_the_scraper_s_clock() -> None:

@@ -25,13 +25,19 @@ def third_party(tmp_path: Path) -> Iterator[Path]:
         "acme_missing = acme_no_such_module:FACTORY\n"
         "acme_nameless = acmereceiver:NO_SUCH_NAME\n"
         "acme_raising = acme_raising:FACTORY\n"
+        "acme_odd = acme_odd:FACTORY\n"
     )
-    (tmp_path / "acmereceiver.py").write_text("FACTORY = 'the factory'\n")
+    (tmp_path / "acmereceiver.py").write_text(
+        "from otelgpu.component import ReceiverFactory, Stability\n"
+        "FACTORY = ReceiverFactory('acme', object, object, Stability.BETA)\n"
+    )
+    (tmp_path / "acme_odd.py").write_text("FACTORY = 'no factory'\n")
     (tmp_path / "acme_raising.py").write_text("raise RuntimeError('needs a licence')\n")
     sys.path.insert(0, str(tmp_path))
     yield tmp_path
     sys.path.remove(str(tmp_path))
-    sys.modules.pop("acmereceiver", None)
+    for module in ("acmereceiver", "acme_odd"):
+        sys.modules.pop(module, None)
 
 
 def test_ours_are_found() -> None:
@@ -60,7 +66,7 @@ def test_what_is_not_installed_is_none() -> None:
 def test_a_third_party_s_component_is_found() -> None:
     factories = InstalledFactories()
     assert "acme" in factories.known("receivers")
-    assert factories.get("receivers", "acme") == "the factory"
+    assert factories.get("receivers", "acme").type == "acme"
 
 
 @pytest.mark.usefixtures("third_party")
@@ -70,6 +76,7 @@ def test_a_third_party_s_component_is_found() -> None:
         ("acme_missing", "acme_no_such_module"),
         ("acme_nameless", "NO_SUCH_NAME"),
         ("acme_raising", "needs a licence"),
+        ("acme_odd", "acme_odd:FACTORY is no ReceiverFactory"),
     ],
 )
 def test_one_that_cannot_be_loaded_says_why(type_: str, words: str) -> None:

@@ -66,6 +66,18 @@ def test_forget_ends_all_streams_of_a_metric_and_no_other() -> None:
     assert values(t) == {key("otelgpu.receiver.up"): 1}
 
 
+def test_forget_can_end_what_belongs_to_one_device() -> None:
+    t = telemetry()
+    for device in ("a", "b"):
+        t.add(m.OTELGPU_SCRAPE_DROPPED, 1, {"hw.id": device, "error.type": "lost"})
+    t.add(m.OTELGPU_SCRAPE_DROPPED, 1, {"error.type": "unsupported"})
+    t.forget(m.OTELGPU_SCRAPE_DROPPED, {"hw.id": "a"})
+    assert values(t) == {
+        key("otelgpu.scrape.dropped", **{"error.type": "lost", "hw.id": "b"}): 1,
+        key("otelgpu.scrape.dropped", **{"error.type": "unsupported"}): 1,
+    }
+
+
 def test_streams_keep_their_identity() -> None:
     t = telemetry()
     t.add(m.OTELGPU_SCRAPE_POINTS, 1)

@@ -102,6 +102,9 @@ class DeviceScraper(Generic[D]):
         order = order[self._first :] + order[: self._first]
         cycle = self._reader.read(order, self._pace.interval)
         readings = cycle.readings
+        if self._reader.closed:
+            # Cut short by the shutdown: what was not read is no state of its device.
+            return readings
         for target in cycle.hung:
             self._telemetry.add(OTELGPU_TARGET_HUNG, 1, {"hw.id": target.id})
             self._targets[target.id].unanswered(readings, "hung")
@@ -154,6 +157,9 @@ class DeviceScraper(Generic[D]):
         for name in self._targets:
             if name not in targets:
                 self._log.warning("%s is gone", name)
+            # Partitions come with new ids: what was counted for old ones must not pile up.
+            for metric in (OTELGPU_SCRAPE_DROPPED, OTELGPU_TARGET_HUNG):
+                self._telemetry.forget(metric, {"hw.id": name})
 
     def _begin_with(self, target: Target | None) -> None:
         """Begin the next cycle with a target that this one had no time for."""

@@ -145,6 +145,11 @@ class TargetReader:
         """Ids of the targets that a thread is still inside of."""
         return frozenset(self._hung)
 
+    @property
+    def closed(self) -> bool:
+        """Whether no more is to be read."""
+        return self._closed
+
     def read(self, targets: Sequence[Target], budget: float = float("inf")) -> Cycle:
         """Read the targets that are not hung, in order, and say what became of each.
 

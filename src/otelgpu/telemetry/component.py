@@ -55,10 +55,11 @@ class ComponentTelemetry:
         with self._lock:
             self._values[metric, frozenset(attributes.items())] = value
 
-    def forget(self, metric: Metric) -> None:
-        """End all streams of a metric."""
+    def forget(self, metric: Metric, having: Attributes = _NONE) -> None:
+        """End all streams of a metric that have these attributes, among others."""
+        wanted = having.items()
         with self._lock:
-            for key in [k for k in self._values if k[0] is metric]:
+            for key in [k for k in self._values if k[0] is metric and wanted <= k[1]]:
                 del self._values[key]
 
     def observe(self, observer: Callable[[], Iterable[Observation]]) -> None:
