@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from amdsmireceiver.interface import AmdDevice
 from amdsmireceiver.library import Search
 from otelgpu.scraping.discovery import Inventory
@@ -17,7 +19,10 @@ class AmdSmiClient:
     def __init__(self, search: Search) -> None:
         self._search = search
 
-    def discover(self, *, reopen: bool) -> Inventory[AmdDevice]:  # noqa: ARG002 - nothing is open
+    def discover(
+        self,
+        may_close: Callable[[], bool],  # noqa: ARG002 - nothing is open
+    ) -> Inventory[AmdDevice]:
         """Look for the library anew; an installation of ROCm is seen while the agent runs.
 
         Raises:

@@ -32,10 +32,10 @@ class NvmlClient:
         self._opened_with: PciFunctions | None = None
         self._known: dict[int | None, Found] = {}
 
-    def discover(self, *, reopen: bool) -> Inventory[NvmlDevice]:
+    def discover(self, may_close: Callable[[], bool]) -> Inventory[NvmlDevice]:
         """Return the GPUs.
 
-        NVML is closed and opened again, where ``reopen`` allows it, when no call on a GPU has
+        NVML is closed and opened again, where ``may_close`` allows it, when no call on a GPU has
         succeeded since the last search, when no GPU is found, or when a GPU came to or left the
         PCI bus.
 
@@ -44,16 +44,16 @@ class NvmlClient:
 
         """
         fresh = self._binding is None
-        if self._binding is not None and reopen and self._stale(self._binding):
+        if self._binding is not None and self._stale(self._binding) and may_close():
             self._close(self._binding)
             fresh = True
         try:
             found = self._find()
         except ReadError:
-            if fresh or not reopen or self._binding is None:
+            if fresh or self._binding is None or not may_close():
                 raise
         else:
-            if found.devices or fresh or not reopen:
+            if found.devices or fresh or not may_close():
                 return found
         if self._binding is not None:
             self._close(self._binding)

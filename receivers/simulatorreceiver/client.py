@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from otelgpu.scraping.discovery import Inventory
 from simulatorreceiver.catalog import CATALOG, NVIDIA
@@ -19,7 +19,10 @@ class SimulatedClient:
     def __init__(self, devices: Sequence[SimulatedDevice]) -> None:
         self._inventory = Inventory(devices)
 
-    def discover(self, *, reopen: bool) -> Inventory[SimulatedDevice]:  # noqa: ARG002 - nothing to open
+    def discover(
+        self,
+        may_close: Callable[[], bool],  # noqa: ARG002 - there is nothing to close
+    ) -> Inventory[SimulatedDevice]:
         """Return the same devices always; a real client would ask its library here."""
         return self._inventory
 

@@ -17,7 +17,11 @@ from otelgpu.telemetry.component import ComponentTelemetry
 
 
 class Component(Protocol):
-    """Anything the service starts and stops."""
+    """Anything the service starts and stops.
+
+    It says what state it is in by ``Settings.telemetry.enter``: until it says ``ok``, or a state
+    that counts as ready, ``/readyz`` answers that the agent is not.
+    """
 
     def start(self) -> None:
         """Acquire resources and begin work; raise to abort the agent's start-up."""

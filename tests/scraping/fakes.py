@@ -87,13 +87,20 @@ class Library:
     acts: dict[str, Callable[[], float | None]] = field(factory=dict)
     """What reading a card's watts does, by id; 7 W otherwise."""
     on_discover: Callable[[], None] = lambda: None
+    on_close: Callable[[], None] = lambda: None
+    """What closing the library does, where it may be closed."""
     discovered: list[bool] = field(factory=list)
-    """``reopen`` of each search."""
+    """Whether each search was allowed to close the library."""
+    searches: int = 0
+    """How many searches have begun."""
     read: list[str] = field(factory=list)
 
-    def discover(self, *, reopen: bool) -> Inventory[Card]:
-        self.discovered.append(reopen)
+    def discover(self, may_close: Callable[[], bool]) -> Inventory[Card]:
+        self.searches += 1
         self.on_discover()
+        self.discovered.append(may_close())
+        if self.discovered[-1]:
+            self.on_close()
         return Inventory(list(self.cards), [Unreadable(*one) for one in self.unreadable])
 
     def watts(self, card: Card) -> float | None:

@@ -76,7 +76,7 @@ def test_a_discovery_that_hangs() -> None:
         assert b.state == "acme.discovery_hung"
         assert b.counted(m.OTELGPU_TARGET_HUNG) == {(): 1}
         assert b.scrape() == {}
-        assert b.library.discovered == [True], "nothing queues up behind it"
+        assert b.library.searches == 1, "nothing queues up behind it"
         answers.set()
         assert b.scrape_until(lambda: b.state == "ok") == {"a": WELL}
 
@@ -91,6 +91,31 @@ def test_the_library_is_not_reopened_under_a_thread_that_is_inside() -> None:
         b.scrape_until(lambda: b.state == "ok")
         b.scrape(60.0)
         assert b.library.discovered[-1] is True
+
+
+def test_a_search_that_was_left_behind_may_no_longer_close_the_library() -> None:
+    answers = threading.Event()
+    with bench("a") as b:
+        b.scrape()
+        b.library.on_discover = lambda: (answers.wait(LONG), None)[1]
+        assert b.scrape(60.0) == {"a": WELL}
+        answers.set()
+        b.scrape_until(lambda: len(b.library.discovered) == 2)
+        assert b.library.discovered == [True, False]
+
+
+def test_nobody_goes_inside_a_library_that_is_being_closed() -> None:
+    closed = threading.Event()
+    with bench("a", "b") as b:
+        b.scrape()
+        b.library.on_close = lambda: (closed.wait(LONG), None)[1]
+        asked = len(b.library.read)
+        for _ in range(2):
+            assert b.scrape(60.0) == {"a": FAILED, "b": FAILED}
+            assert b.state == "acme.discovery_hung"
+        assert len(b.library.read) == asked
+        closed.set()
+        assert b.scrape_until(lambda: b.state == "ok") == {"a": WELL, "b": WELL}
 
 
 def test_known_devices_are_read_while_discovery_hangs() -> None:
@@ -272,9 +297,11 @@ def test_a_cycle_that_has_no_time_left_begins_the_next_where_it_ended() -> None:
             == {("late", card, metric): 1 for card in "bc" for metric in ("watts", "hw.status")}
             | {}
         )
-        assert b.scrape() == {"b": WELL}
-        assert b.scrape(60.0) == {"c": WELL}, "a search that finds the same changes nothing"
-        assert b.scrape() == {"a": WELL}
+        late: dict[str, float | str] = {"info": 1}
+        assert b.scrape() == {"a": late, "b": WELL}, "what describes a device is still true"
+        # A search that finds the same changes nothing.
+        assert b.scrape(60.0) == {"a": late, "b": late, "c": WELL}
+        assert b.scrape() == {"a": WELL, "b": late, "c": late}
         assert not b.counted(m.OTELGPU_TARGET_HUNG)
 
 

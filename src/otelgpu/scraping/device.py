@@ -85,8 +85,9 @@ class DeviceTarget(Generic[D]):
         self._reading.miss(reason, self._drop)
         self._status(readings, FAILED)
 
-    def unread(self, reason: str) -> None:
-        """Count what is missing because this cycle had no time for the device."""
+    def unread(self, readings: Readings, reason: str) -> None:
+        """Add what describes a device that this cycle had no time for; count what is missing."""
+        readings += self._reading.description()
         self._reading.miss(reason, self._drop)
         self._no_status(reason)
 

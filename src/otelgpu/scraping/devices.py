@@ -11,7 +11,7 @@ from otelgpu.component import Settings
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
 from otelgpu.scraping.device import Device, DeviceTarget
-from otelgpu.scraping.discovery import SHORTEST, Client, Discovery
+from otelgpu.scraping.discovery import SHORTEST, Client, Discovery, Permission
 from otelgpu.scraping.pci import PciFunctions
 from otelgpu.scraping.table import Table
 from otelgpu.scraping.target import Target, TargetReader
@@ -78,6 +78,7 @@ class DeviceScraper(Generic[D]):
         self._reader = TargetReader(settings.id, pace.timeout, self._mistake)
         self._targets: dict[str, DeviceTarget[D]] = {}
         self._finds = 0
+        self._closing = False
         self._first = 0
 
     def start(self) -> None:
@@ -98,6 +99,8 @@ class DeviceScraper(Generic[D]):
         """Search for devices when it is time, and read all there are."""
         if self._discovery.due or self._discovery.finds != self._finds:
             self._search()
+        if self._closing:
+            return self._closed_to_us()
         order = list(self._targets.values())
         order = order[self._first :] + order[: self._first]
         cycle = self._reader.read(order, self._pace.interval)
@@ -112,20 +115,31 @@ class DeviceScraper(Generic[D]):
             if cycle.stalled:
                 self._targets[target.id].unanswered(readings, "hung")
             else:
-                self._targets[target.id].unread("late")
+                self._targets[target.id].unread(readings, "late")
         self._begin_with(cycle.unread[0] if cycle.unread else None)
+        self._judge()
+        return readings
+
+    def _closed_to_us(self) -> Readings:
+        """Read nothing: a search that does not answer is closing or opening the library."""
+        readings: Readings = []
+        for target in self._targets.values():
+            target.unanswered(readings, "hung")
         self._judge()
         return readings
 
     def _search(self) -> None:
         if self._discovery.due:
-            self._discovery.reopen = not self._reader.hung
+            if Discovery.id not in self._reader.hung:
+                self._discovery.may_close = Permission(given=not self._reader.hung)
             self._reader.read([self._discovery])
             if Discovery.id in self._reader.hung:
                 self._telemetry.add(OTELGPU_TARGET_HUNG, 1)
+                self._closing = self._discovery.may_close.take_back()
         if self._discovery.finds == self._finds:
             return
         self._finds = self._discovery.finds
+        self._closing = False
         inventory = self._discovery.inventory
         # A device that the library counts but cannot name now is one of those that we know.
         targets = {d.id: self._target(d) for d in inventory.devices}
@@ -184,7 +198,7 @@ class DeviceScraper(Generic[D]):
     def _states(self, up: int) -> Iterator[tuple[str, str]]:
         """Yield what is wrong, the worst first, and at last that all is well."""
         targets, hung = self._targets.values(), self._reader.hung
-        if not targets and Discovery.id in hung:
+        if Discovery.id in hung and (self._closing or not targets):
             yield "discovery_hung", f"no answer within {self._pace.timeout:g} s"
         if not targets and self._discovery.error is not None:
             yield self._discovery.error.reason, str(self._discovery.error)

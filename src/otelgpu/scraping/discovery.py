@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Generic, Protocol, TypeVar
 
@@ -37,17 +38,42 @@ class Inventory(Generic[D_co]):
 class Client(Protocol[D_co]):
     """Owns a vendor's library: loads it, finds devices, translates its errors."""
 
-    def discover(self, *, reopen: bool) -> Inventory[D_co]:
+    def discover(self, may_close: Callable[[], bool]) -> Inventory[D_co]:
         """Return the devices of the node, loading and opening the library if need be.
 
-        ``reopen`` allows to close and open the library first: only then are devices seen that came
-        after it was opened. It is False while a thread may be inside the library.
+        ``may_close`` is to be asked right before the library is closed, to be opened anew: only
+        then are devices seen that came after it was opened. It answers no while another thread may
+        be inside the library.
 
         Raises:
             ReadError: no device can be read; the reason is the second part of a state's id, such as
                 ``library_not_found``.
 
         """
+
+
+class Permission:
+    """Whether one search may close the library, while nobody else is inside.
+
+    A search that does not answer is left behind, and others go on inside the library. So the
+    permission is asked for at the last moment, and taken back when the search is left.
+    """
+
+    def __init__(self, *, given: bool) -> None:
+        self._given = given
+        self._used = False
+        self._lock = threading.Lock()
+
+    def __call__(self) -> bool:
+        with self._lock:
+            self._used = self._given
+            return self._given
+
+    def take_back(self) -> bool:
+        """Take the permission back; return whether it has been used, and nobody may go inside."""
+        with self._lock:
+            self._given = False
+            return self._used
 
 
 class Discovery(Generic[D_co]):
@@ -71,8 +97,8 @@ class Discovery(Generic[D_co]):
         self.error: ReadError | None = None
         self.finds = 0
         """How many searches have ended, well or not."""
-        self.reopen = True
-        """Whether the library may be closed; set by the scraper before each search."""
+        self.may_close = Permission(given=False)
+        """Of the next search; set by the scraper before it."""
 
     @property
     def due(self) -> bool:
@@ -90,7 +116,7 @@ class Discovery(Generic[D_co]):
 
     def read(self, readings: Readings) -> None:  # noqa: ARG002 - finding devices yields no reading
         try:
-            inventory = self._client.discover(reopen=self.reopen)
+            inventory = self._client.discover(self.may_close)
         except ReadError as error:
             self._failed(error)
         except Exception as error:

@@ -76,7 +76,7 @@ def test_nothing_installed_names_every_place(tmp_path: Path) -> None:
         f"{LIBRARY} by the loader",
     ]
     with pytest.raises(ReadError, match=r"rocm-6\.4\.1.*by the loader; install ROCm") as error:
-        AmdSmiClient(Search(opt=tmp_path, load=_absent)).discover(reopen=True)
+        AmdSmiClient(Search(opt=tmp_path, load=_absent)).discover(lambda: True)
     assert error.value.reason == "library_not_found"
 
 
@@ -119,7 +119,7 @@ def test_settings_are_the_only_places(tmp_path: Path) -> None:
 def test_found_but_not_read_yet(tmp_path: Path, *, binding: bool) -> None:
     root = _rocm(tmp_path / "rocm", binding=binding)
     with pytest.raises(ReadError, match="does not read AMD GPUs yet") as error:
-        AmdSmiClient(Search(opt=tmp_path, load=_absent)).discover(reopen=False)
+        AmdSmiClient(Search(opt=tmp_path, load=_absent)).discover(lambda: False)
     assert error.value.reason == "not_read_yet"
     assert str(root / "lib" / LIBRARY) in str(error.value)
     place = str(root / "share" / "amd_smi" / "amdsmi")
