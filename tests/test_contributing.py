@@ -38,7 +38,7 @@ def checkout(tmp_path: Path) -> Path:
     row = textwrap.indent(_block("python", "nvmlDeviceGetMemoryBusWidth").strip(), "    ")
     text = table.read_text(encoding="utf-8")
     assert text.rstrip().endswith("]"), "the rows are the last thing in the file"
-    text = text.rstrip().removesuffix("]") + row + "\n]\n"
+    text = text.rstrip().removesuffix("]") + row + ",\n]\n"
     imports = (
         "from nvmlreceiver.calls import MINUTE\n"
         "from nvmlreceiver.scales import same\n"

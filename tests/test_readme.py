@@ -80,7 +80,11 @@ def test_links_lead_somewhere() -> None:
 def test_make_run_starts_what_the_readme_shows(tmp_path: Path) -> None:
     """`make run` itself is a virtual environment and this command."""
     plan = subprocess.run(
-        ["make", "--dry-run", "run"], check=True, capture_output=True, text=True, cwd=ROOT
+        ["make", "--no-print-directory", "--dry-run", "run"],
+        check=True,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
     ).stdout
     assert plan.splitlines()[-1] == ".venv/bin/otelgpu run "
     log = tmp_path / "log"
