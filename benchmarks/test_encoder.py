@@ -45,7 +45,7 @@ logging.disable()
 
 
 def _batch(epochs: Epochs, time: int) -> Batch:
-    return Batch("nvml", time, RESOURCE, epochs.points(READINGS, time, time / 1e9))
+    return Batch("nvml", time, RESOURCE, epochs.points("nvml", READINGS, time, time / 1e9))
 
 
 @pytest.mark.benchmark(group="readings to bytes")

@@ -60,5 +60,5 @@ def _create(settings: Settings, config: NvmlConfig, hand_over: HandOver) -> Comp
 
 
 FACTORY = ReceiverFactory(
-    "nvml", NvmlConfig, _create, Stability.ALPHA, probe=lambda: probe(NvmlConfig())
+    "nvml", NvmlConfig, _create, Stability.ALPHA, probe=lambda: probe(NvmlConfig()), single=True
 )

@@ -116,6 +116,8 @@ class ReceiverFactory(Generic[C]):
     """Says whether this node has what the receiver reads; may hang as the vendor's library may."""
     resource: Attributes = field(factory=dict)
     """Attributes that the Resource must carry while such a receiver is in use."""
+    single: bool = False
+    """Whether an agent can have one only, since a process has its vendor's library once."""
 
 
 @frozen

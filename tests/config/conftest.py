@@ -71,7 +71,9 @@ def _standard_variables(environ: Mapping[str, str], _: Mapping[str, Any]) -> Map
 
 FACTORIES: dict[tuple[str, str], AnyFactory | ExtensionFactory] = {
     ("receivers", "nvml"): ReceiverFactory("nvml", Scraping, _create, Stability.BETA, BOTH),
-    ("receivers", "amdsmi"): ReceiverFactory("amdsmi", Scraping, _create, Stability.BETA),
+    ("receivers", "amdsmi"): ReceiverFactory(
+        "amdsmi", Scraping, _create, Stability.BETA, single=True
+    ),
     ("processors", "filter"): ProcessorFactory("filter", Nothing, _create, Stability.BETA, BOTH),
     ("exporters", "otlp"): ExporterFactory(
         "otlp", Sending, _create, Stability.BETA, BOTH, _standard_variables

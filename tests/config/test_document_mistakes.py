@@ -333,6 +333,30 @@ def test_mistakes_everywhere_are_found_at_once(good: str, read: Read) -> None:
     ]
 
 
+TWO = """
+receivers: {amdsmi: , amdsmi/spare: , amdsmi/unused: , nvml: , nvml/more: }
+exporters: {debug: }
+service:
+  pipelines:
+    metrics: {receivers: [amdsmi, nvml, nvml/more], exporters: [debug]}
+    metrics/b: {receivers: [amdsmi/spare], exporters: [debug]}
+"""
+
+
+def test_two_receivers_of_one_library(read: Read) -> None:
+    assert collect(read, TWO) == [
+        (
+            "receivers::amdsmi/spare",
+            (
+                "an agent can use one receiver of type amdsmi, and 'amdsmi' is another;"
+                " name one of them in all pipelines"
+            ),
+        )
+    ]
+    once = TWO.replace("[amdsmi/spare]", "[amdsmi]")
+    assert len(read(once).warnings) == 2, "one that no pipeline names does no harm"
+
+
 def test_standard_variables_that_are_wrong(good: str, read: Read) -> None:
     assert collect(read, good, {**ENVIRON, "BAD": "1"}) == [
         ("exporters::otlp/main", "BAD is set; unset it")

@@ -12,7 +12,7 @@ from tests.scraping.fakes import INFO, LONG, WATTS, Card
 
 from otelgpu.scraping.errors import ReadError, TargetLostError
 from otelgpu.scraping.pci import PciFunctions
-from otelgpu.scraping.reading import RETRY_UNSUPPORTED
+from otelgpu.scraping.slot import RETRY_UNSUPPORTED
 from otelgpu.semconv import metrics as m
 
 WELL: dict[str, float | str] = {"info": 1, "watts": 7.0, "state": "ok"}
@@ -248,6 +248,17 @@ def test_what_was_counted_for_a_device_goes_with_it() -> None:
             b.library.cards = [Card("stays")]
             b.scrape(60.0)
             assert not b.counted(m.OTELGPU_TARGET_HUNG)
+
+
+def test_counts_go_on_through_a_new_search() -> None:
+    with bench("a") as b:
+        b.library.acts["a"] = lambda: None
+        counts = []
+        for _ in range(4):
+            b.scrape(30.0)
+            counts.append(b.counted(m.OTELGPU_SCRAPE_DROPPED)["absent", "a", "watts"])
+        assert b.library.searches > 1
+        assert counts == [1, 2, 3, 4]
 
 
 def test_the_last_device_that_is_gone() -> None:

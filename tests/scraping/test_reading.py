@@ -11,7 +11,7 @@ from tests.scraping.table_bench import Bench, Script, itself, keyed, ratio, watt
 
 from otelgpu.points.metric import Metric
 from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
-from otelgpu.scraping.reading import REFUSALS, RETRY_UNSUPPORTED
+from otelgpu.scraping.slot import REFUSALS, RETRY_FIRST, RETRY_UNSUPPORTED
 from otelgpu.scraping.table import ONCE, Batched, Emit, Field, Read
 
 
@@ -99,19 +99,51 @@ def test_unsupported_is_told_once_and_remembered() -> None:
     assert len(script.asked) == 1
 
 
-def test_unsupported_is_asked_again_after_a_long_time() -> None:
+def test_unsupported_is_asked_again_ever_more_rarely() -> None:
     script = Script(UnsupportedError())
     bench = Bench(ratio(script))
     bench.read()
-    bench.read(RETRY_UNSUPPORTED - 1)
-    assert len(script.asked) == 1
-    bench.read(1)
-    assert len(script.asked) == 2
+    for asked, wait in enumerate([60, 120, 240, 480, 960, 1920, 3600, 3600], start=1):
+        bench.read(wait - 1)
+        assert len(script.asked) == asked
+        bench.read(1)
+        assert len(script.asked) == asked + 1
     assert bench.drops.take() == {("ratio", "unsupported"): 1}
     script.answer = 0.5
     assert bench.read() == {}
     assert bench.read(RETRY_UNSUPPORTED) == {"ratio[x]": 0.5}
     assert bench.read() == {"ratio[x]": 0.5}
+
+
+def test_a_refusal_that_passes_costs_a_minute() -> None:
+    script = Script(UnsupportedError())
+    bench = Bench(ratio(script))
+    bench.read()
+    script.answer = 0.5
+    assert bench.read(RETRY_FIRST) == {"ratio[x]": 0.5}
+
+
+def test_what_describes_a_device_stays_when_a_later_read_of_it_fails() -> None:
+    script = Script(1)
+    bench = Bench(Read("info", script, [Emit(INFO, itself)], every=600.0, describes=True))
+    assert bench.read() == {"info[x]": 1}
+    script.answer = ReadError("timeout")
+    assert bench.read(600) == {"info[x]": 1}
+    assert bench.drops.take() == {("info", "timeout"): 1}
+    script.answer = 1
+    asked = len(script.asked)
+    assert bench.read(1) == {"info[x]": 1}, "read again soon"
+    assert len(script.asked) == asked + 1
+    bench.read(1)
+    assert len(script.asked) == asked + 1
+
+
+def test_a_cadence_of_one_interval_is_read_at_each_tick_that_jitters() -> None:
+    script = Script(0.5)
+    bench = Bench(ratio(script, every=60.0))
+    for tick in (0, 60.001, 59.999, 60.0, 59.998):
+        bench.read(tick)
+    assert len(script.asked) == 5
 
 
 def test_what_has_worked_is_given_up_after_three_refusals_in_a_row() -> None:

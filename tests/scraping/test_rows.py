@@ -12,7 +12,8 @@ from tests.scraping.table_bench import Bench, Script, itself, keyed, watts
 from otelgpu.points.batch import Readings
 from otelgpu.points.stream import Attributes, Streams
 from otelgpu.scraping.errors import ReadError, UnsupportedError
-from otelgpu.scraping.reading import RETRY_UNSUPPORTED, DeviceReading
+from otelgpu.scraping.reading import DeviceReading
+from otelgpu.scraping.slot import RETRY_UNSUPPORTED
 from otelgpu.scraping.table import EmitEach, Read, Row
 
 

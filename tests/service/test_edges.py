@@ -67,6 +67,14 @@ def test_sources_end_their_own_streams_only() -> None:
     assert tracker.count == 1
 
 
+def test_a_stream_that_another_source_has_has_not_ended() -> None:
+    sink = Sink()
+    tracker = StreamTracker(sink)
+    for source, streams in (("r", (A, B)), ("other", (A,)), ("r", ()), ("other", ())):
+        tracker.consume(batch(source, *streams))
+    assert [list(one.ended) for one in sink.batches] == [[], [], [B], [A]]
+
+
 def test_a_batch_of_nothing_goes_no_further() -> None:
     sink, signs = Sink(), Sink()
     StreamTracker(sink).consume(batch("r"))

@@ -94,5 +94,5 @@ def test_the_batch_is_right_by_the_convention() -> None:
     registry.agent.add(m.OTELGPU_CLOCK_STEPPED)
     registry.agent.add(m.OTELGPU_COUNTER_BACKWARDS, 1, {"otelgpu.metric": "hw.energy"})
     now = time.time_ns()
-    points = Epochs().points(AgentScraper(registry, lambda: 3).scrape(), now, 0.0)
+    points = Epochs().points("otelgpu", AgentScraper(registry, lambda: 3).scrape(), now, 0.0)
     assert_points(to_metrics_data(Batch("otelgpu", now, Resource({}), points)))

@@ -7,6 +7,7 @@ from typing import Any
 
 from attrs import field, frozen
 
+from otelgpu.component import ReceiverFactory
 from otelgpu.config.component import (
     KINDS,
     ComponentReader,
@@ -90,6 +91,7 @@ class _Parser:
             self._pipelines(raw.get("service"))
         )
         self._extensions(raw.get("service"), declared["extensions"])
+        self._single(components, pipelines)
         self._findings.check()
         used = {key for pipeline in pipelines.values() for key in pipeline.ids()}
         used |= {("extensions", id_) for id_ in service.extensions}
@@ -123,6 +125,22 @@ class _Parser:
             remedy = "declare at least one, such as `metrics:`"
             self._findings.add("service::pipelines", f"no pipelines are declared; {remedy}")
         return pipelines if isinstance(pipelines, Mapping) else {}
+
+    def _single(
+        self,
+        components: Mapping[tuple[str, str], ComponentSpec],
+        pipelines: Mapping[str, Pipeline],
+    ) -> None:
+        """Refuse a second receiver of a type whose library a process has only once."""
+        first: dict[str, str] = {}
+        used = dict.fromkeys(key for pipeline in pipelines.values() for key in pipeline.ids())
+        for spec in (components[key] for key in used if key in components):
+            if isinstance(spec.factory, ReceiverFactory) and spec.factory.single:
+                other = first.setdefault(spec.type, spec.id)
+                if other != spec.id:
+                    words = f"an agent can use one receiver of type {spec.type}"
+                    remedy = f"{other!r} is another; name one of them in all pipelines"
+                    self._findings.add(f"receivers::{spec.id}", f"{words}, and {remedy}")
 
     def _extensions(self, service: Any, declared: Mapping[str, Any]) -> None:
         written = service.get("extensions") if isinstance(service, Mapping) else None

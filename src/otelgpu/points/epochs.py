@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from attrs import define
 
 from otelgpu.points.batch import Point, Reading, Readings
@@ -9,7 +11,7 @@ from otelgpu.points.metric import Instrument
 from otelgpu.points.stream import Stream
 
 JITTER = 0.5
-"""A counter that falls by less than this share did not restart: drivers jitter."""
+"""A measured quantity that falls by less than this share did not restart: drivers jitter."""
 KEPT = 600.0
 """Seconds for which an epoch outlives the last reading of its stream."""
 _SWEEP = 60.0
@@ -20,7 +22,22 @@ class _Epoch:
     start: int
     seen: int
     value: float
+    source: str
+    cycle: int
     touched: float
+
+    def restarted(self, reading: Reading, source: str, cycle: int) -> bool:
+        """Return whether a counter that fell has begun anew, rather than jittered.
+
+        Numbers of things do not jitter. Nor is it jitter when the counter was away in between, as
+        while a driver is loaded anew; another source may lag a little.
+        """
+        stream, value = reading
+        if value < self.value * JITTER:
+            return True
+        if source != self.source:
+            return False
+        return cycle != self.cycle + 1 or stream.metric.unit.startswith("{")
 
 
 class Epochs:
@@ -34,16 +51,18 @@ class Epochs:
 
     def __init__(self) -> None:
         self._epochs: dict[Stream, _Epoch] = {}
+        self._cycles: Counter[str] = Counter()
         self._swept = float("-inf")
         self.held: list[Stream] = []
         """Streams whose last value was held in the last call: they fell by a little."""
 
-    def points(self, readings: Readings, now: int, monotonic: float) -> list[Point]:
-        """Return the readings as points of the time ``now`` (ns since the Unix epoch)."""
+    def points(self, source: str, readings: Readings, now: int, monotonic: float) -> list[Point]:
+        """Return a source's readings as points of the time ``now`` (ns since the Unix epoch)."""
         self.held = []
+        self._cycles[source] += 1
         counter = Instrument.COUNTER
         points = [
-            self._counted(reading, now, monotonic)
+            self._counted(source, reading, now, monotonic)
             if reading[0].metric.instrument is counter
             else (*reading, 0)
             for reading in readings
@@ -52,14 +71,15 @@ class Epochs:
             self._sweep(monotonic)
         return points
 
-    def _counted(self, reading: Reading, now: int, monotonic: float) -> Point:
+    def _counted(self, source: str, reading: Reading, now: int, monotonic: float) -> Point:
         stream, value = reading
+        cycle = self._cycles[source]
         epoch = self._epochs.get(stream)
         if epoch is None:
-            epoch = self._epochs[stream] = _Epoch(now, now, value, monotonic)
+            epoch = self._epochs[stream] = _Epoch(now, now, value, source, cycle, monotonic)
         elif value >= epoch.value:
             epoch.value = value
-        elif value < epoch.value * JITTER:
+        elif epoch.restarted(reading, source, cycle):
             # Always another start than before, also at a fall right after the first point: by the
             # same start a reader takes the points for one sequence and drops the one that fell.
             epoch.start = max(epoch.seen, epoch.start + 1)
@@ -68,8 +88,8 @@ class Epochs:
             self.held.append(stream)
         # The wall clock may be set back: a start must not lie after its point.
         epoch.start = min(epoch.start, now)
-        epoch.seen = now
-        epoch.touched = monotonic
+        epoch.seen, epoch.touched = now, monotonic
+        epoch.source, epoch.cycle = source, cycle
         return (stream, epoch.value, epoch.start)
 
     def _sweep(self, monotonic: float) -> None:

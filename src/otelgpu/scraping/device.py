@@ -9,7 +9,8 @@ from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Attributes, Streams
 from otelgpu.scraping.errors import TargetLostError
-from otelgpu.scraping.reading import DeviceReading, Drop
+from otelgpu.scraping.reading import DeviceReading
+from otelgpu.scraping.slot import Drop
 from otelgpu.scraping.table import Table
 from otelgpu.semconv.metrics import HW_STATUS
 

@@ -171,9 +171,9 @@ class DeviceScraper(Generic[D]):
         for name in self._targets:
             if name not in targets:
                 self._log.warning("%s is gone", name)
-            # Partitions come with new ids: what was counted for old ones must not pile up.
-            for metric in (OTELGPU_SCRAPE_DROPPED, OTELGPU_TARGET_HUNG):
-                self._telemetry.forget(metric, {"hw.id": name})
+                # Partitions come with new ids: what was counted for old ones must not pile up.
+                for metric in (OTELGPU_SCRAPE_DROPPED, OTELGPU_TARGET_HUNG):
+                    self._telemetry.forget(metric, {"hw.id": name})
 
     def _begin_with(self, target: Target | None) -> None:
         """Begin the next cycle with a target that this one had no time for."""

@@ -2,140 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
-from otelgpu.points.stream import Attributes, Stream, Streams
+from otelgpu.points.stream import Attributes, Streams
 from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
-from otelgpu.scraping.table import ONCE, AnyEmit, Batched, Emit, Read, Row
+from otelgpu.scraping.slot import RETRY_FIRST, BoundEmit, Drop, Slot
+from otelgpu.scraping.table import ONCE, AnyEmit, Batched, Read, Row
 
 D = TypeVar("D")
 
-RETRY_UNSUPPORTED = 3600.0
-"""Seconds after which something that was not supported is asked again."""
-REFUSALS = 3
-"""Answers "not supported" in a row before a reading that has worked is given up."""
-
-Drop = Callable[[Metric, str], None]
-"""Counts a reading that gave no point: metric and reason."""
-
-
-class _Slot:
-    """One value of a vendor call: its emits with their streams, and what is known of it."""
-
-    __slots__ = ("due", "emits", "kept", "key", "refusals", "told", "worked")
-
-    def __init__(self, key: Any, emits: list[_Bound]) -> None:
-        self.key = key
-        self.emits = emits
-        self.kept: Readings = []
-        self.due = float("-inf")
-        self.worked = False
-        self.refusals = 0
-        self.told = False
-
-    def take(self, result: Any, drop: Drop) -> None:
-        """Take the emits' values from a result of the vendor."""
-        if isinstance(result, ReadError):
-            self.fail(result, drop)
-            return
-        kept: Readings = []
-        for emit in self.emits:
-            emit.take(result, kept, drop)
-        self.kept = kept
-        self.worked = True
-        self.refusals = 0
-        self.told = False
-
-    def fail(self, error: ReadError, drop: Drop) -> None:
-        """Drop the last values and count what is missing now; unsupported counts once."""
-        self.kept = []
-        unsupported = isinstance(error, UnsupportedError)
-        self.refusals = self.refusals + 1 if unsupported else 0
-        if unsupported and self.told:
-            return
-        for emit in self.emits:
-            drop(emit.metric, error.reason)
-        self.told = unsupported and self.given_up
-
-    @property
-    def given_up(self) -> bool:
-        """Whether the device does not have this value, as far as we know."""
-        return self.refusals >= (REFUSALS if self.worked else 1)
-
-
-class _Bound:
-    """An emit bound to one device; makes each stream once."""
-
-    __slots__ = ("_common", "_each", "_store", "_stream", "_streams", "_told", "_value", "metric")
-
-    def __init__(self, emit: AnyEmit, device: Attributes, streams: Streams) -> None:
-        self.metric = emit.metric
-        common = _common(emit.metric, device)
-        self._common = common
-        self._store = streams
-        self._streams: Mapping[frozenset[tuple[str, object]], Stream] = {}
-        self._value: Callable[[Any], float | None] | None = None
-        self._each: Callable[[Any], Iterable[tuple[Attributes, float | None]]] | None = None
-        self._stream: Stream | None = None
-        self._told = False
-        if isinstance(emit, Emit):
-            self._value = emit.value
-            self._stream = streams.get(emit.metric, {**common, **emit.attributes})
-        else:
-            self._each = emit.values
-
-    def take(self, result: Any, taken: Readings, drop: Drop) -> None:
-        unsupported = False
-        try:
-            if self._value is not None and self._stream is not None:
-                self._keep(self._stream, self._value(result), taken, drop)
-            elif self._each is not None:
-                self._take_each(list(self._each(result)), taken, drop)
-        except UnsupportedError as error:
-            unsupported = True
-            if not self._told:
-                drop(self.metric, error.reason)
-        except ReadError as error:
-            drop(self.metric, error.reason)
-        except Exception:  # noqa: BLE001 - a mistake in one emit must cost that emit alone
-            drop(self.metric, "internal")
-        self._told = unsupported
-
-    def _take_each(
-        self, found: Sequence[tuple[Attributes, float | None]], taken: Readings, drop: Drop
-    ) -> None:
-        streams: dict[frozenset[tuple[str, object]], Stream] = {}
-        for attributes, value in found:
-            key: frozenset[tuple[str, object]] = frozenset(attributes.items())
-            stream = self._streams.get(key)
-            if stream is None:
-                stream = self._store.get(self.metric, {**self._common, **attributes})
-            if key in streams:
-                drop(self.metric, "duplicate")
-                continue
-            streams[key] = stream
-            self._keep(stream, value, taken, drop)
-        self._streams = streams
-
-    def _keep(self, stream: Stream, value: float | None, taken: Readings, drop: Drop) -> None:
-        metric = self.metric
-        if value is None:
-            drop(metric, "absent")
-        elif metric.minimum <= value <= metric.maximum:
-            taken.append((stream, value))
-        else:
-            # NaN compares false, so it ends here as well.
-            drop(metric, "out_of_range")
-
-
-def _common(metric: Metric, device: Attributes) -> Attributes:
-    """Return what each point of a metric says of its device: a process's point its id alone."""
-    if metric.name.startswith("process."):
-        return {key: value for key, value in device.items() if key == "hw.id"}
-    return device
+EARLY = 0.05
+"""Share of its cadence by which a row may be read early: ticks jitter, and half a tick too late
+would be a whole interval."""
 
 
 class _Row:
@@ -143,16 +24,16 @@ class _Row:
 
     __slots__ = ("batched", "due", "row", "slots")
 
-    def __init__(self, row: Row[Any], slots: list[_Slot]) -> None:
+    def __init__(self, row: Row[Any], slots: list[Slot]) -> None:
         self.row = row
         self.slots = slots
         self.due = float("-inf")
         self.batched = isinstance(row, Batched)
 
-    def wanted(self, now: float) -> list[_Slot]:
+    def wanted(self, now: float) -> list[Slot]:
         return [s for s in self.slots if not s.given_up or now >= s.due]
 
-    def ask(self, device: Any, slots: Sequence[_Slot]) -> Sequence[Any]:
+    def ask(self, device: Any, slots: Sequence[Slot]) -> Sequence[Any]:
         """Return one result or ReadError for each slot, whatever the row's call does.
 
         Raises:
@@ -175,17 +56,22 @@ class _Row:
         except Exception as error:  # noqa: BLE001 - a mistake in one row must cost that row alone
             return [ReadError("internal", repr(error))] * len(slots)
 
+    @property
+    def describes(self) -> bool:
+        """Whether the values stay true of a device that is lost or hangs."""
+        return self.row.every == ONCE or (isinstance(self.row, Read) and self.row.describes)
+
     def plan(self, results: Sequence[Any], now: float) -> None:
         """Say when the row is due again after these results."""
-        self.due = now + self.row.every
-        if self.row.every != ONCE:
+        self.due = now + self.row.every * (1 - EARLY)
+        if not self.describes:
             return
-        # What is read once must have been read once.
+        # What is read rarely, or once, must have been read.
         failed = [r for r in results if isinstance(r, ReadError)]
         if any(not isinstance(r, UnsupportedError) for r in failed):
             self.due = now
         elif failed:
-            self.due = now + RETRY_UNSUPPORTED
+            self.due = now + RETRY_FIRST
 
 
 class DeviceReading(Generic[D]):
@@ -206,9 +92,9 @@ class DeviceReading(Generic[D]):
             fields = [(None, row.emits)] if isinstance(row, Read) else _fields(row)
             slots = []
             for key, emits in fields:
-                bound = [_Bound(e, common, streams) for e in emits if enabled(e.metric)]
+                bound = [BoundEmit(e, common, streams) for e in emits if enabled(e.metric)]
                 if bound:
-                    slots.append(_Slot(key, bound))
+                    slots.append(Slot(key, bound))
             if slots:
                 self._rows.append(_Row(row, slots))
 
@@ -237,9 +123,9 @@ class DeviceReading(Generic[D]):
                     raise lost
                 row.plan(results, now)
                 for slot, result in zip(wanted, results, strict=True):
-                    slot.take(result, drop)
+                    slot.take(result, drop, keep=row.describes)
                     if slot.given_up:
-                        slot.due = now + RETRY_UNSUPPORTED
+                        slot.postpone(now)
                     answered = answered or not isinstance(result, ReadError)
                     answered = answered or isinstance(result, UnsupportedError)
             for slot in row.slots:
@@ -254,7 +140,7 @@ class DeviceReading(Generic[D]):
         """Repeat no earlier value of a device that answers nothing: nobody knows if it holds."""
         readings[:] = self.description()
         for row in self._rows:
-            if row.row.every != ONCE:
+            if not row.describes:
                 row.due = float("-inf")
                 for slot in row.slots:
                     if slot.kept:
@@ -263,16 +149,16 @@ class DeviceReading(Generic[D]):
     def _lose(self, failed: _Row, error: TargetLostError, drop: Drop) -> None:
         """Drop and count every value of this cycle, and read all anew next time."""
         for row in self._rows:
-            if row is failed or row.row.every != ONCE:
+            if row is failed or not row.describes:
                 row.due = float("-inf")
                 for slot in row.slots:
                     if not slot.given_up:
-                        slot.fail(error, drop)
+                        slot.fail(error, drop, keep=row.describes)
 
     def miss(self, reason: str, drop: Drop) -> None:
         """Count every value that this device owes in a cycle in which it was not read."""
         for row in self._rows:
-            if row.row.every == ONCE:
+            if row.describes:
                 continue
             for slot in row.slots:
                 if not slot.given_up:
@@ -281,7 +167,7 @@ class DeviceReading(Generic[D]):
 
     def description(self) -> Readings:
         """Return what describes the device and stays true when it no longer answers."""
-        return [r for row in self._rows if row.row.every == ONCE for s in row.slots for r in s.kept]
+        return [r for row in self._rows if row.describes for s in row.slots for r in s.kept]
 
 
 def _fields(row: Batched[Any, Any]) -> list[tuple[Any, Sequence[AnyEmit]]]:

@@ -57,13 +57,15 @@ class Read(Generic[D, R]):
     """One vendor call and all that is taken from its result.
 
     ``source`` names the call as the vendor's documentation does. ``every`` is in seconds; between
-    two reads the last values are repeated, so it suits values that change rarely.
+    two reads the last values are repeated, so it suits values that change rarely. ``describes``
+    says that the values tell what the device is: they stay true of one that is lost or hangs.
     """
 
     source: str
     call: Callable[[D], R]
     emits: Sequence[Emit[R] | EmitEach[R]]
     every: float = ALWAYS
+    describes: bool = False
 
 
 @frozen

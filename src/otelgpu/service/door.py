@@ -23,6 +23,8 @@ from otelgpu.telemetry.component import ComponentTelemetry
 _MILLISECOND = 1_000_000
 STEP = 60_000_000_000
 """A wall clock that is set back by more than this (ns) is believed; less is waited out."""
+PACE = 0.9
+"""Pace of our times until a clock that was set back is there: near 1, so that rates stay right."""
 
 
 class Door:
@@ -45,6 +47,7 @@ class Door:
         self._log = logger
         self._epochs = Epochs()
         self._last = 0
+        self._stamped = clock.monotonic()
         self._lock = threading.Lock()
 
     def entrance(self, source: str, metrics: Consumer, events: Consumer) -> Entrance:
@@ -58,7 +61,7 @@ class Door:
             finite = [r for r in readings if r[1] - r[1] == 0]
             if len(finite) != len(readings):
                 self._refuse(readings)
-            points = self._epochs.points(finite, time, self._clock.monotonic())
+            points = self._epochs.points(source, finite, time, self._stamped)
             for stream in self._epochs.held:
                 attributes = {"otelgpu.metric": stream.metric.name}
                 self._telemetry.add(OTELGPU_COUNTER_BACKWARDS, 1, attributes)
@@ -77,14 +80,18 @@ class Door:
                 self._telemetry.add(OTELGPU_SCRAPE_DROPPED, 1, attributes)
 
     def _time(self) -> int:
-        wall = self._clock.time_ns()
+        wall, monotonic = self._clock.time_ns(), self._clock.monotonic()
+        passed = int((monotonic - self._stamped) * PACE * 1e9)
+        self._stamped = monotonic
         if wall < self._last - STEP:
             seconds = (self._last - wall) / 1e9
             self._log.warning("the wall clock was set back by %.0f s; times go back too", seconds)
             self._telemetry.add(OTELGPU_CLOCK_STEPPED)
             self._last = wall
+        elif wall > self._last:
+            self._last = wall
         else:
-            self._last = max(wall, self._last + _MILLISECOND)
+            self._last += max(_MILLISECOND, passed)
         return self._last
 
 

@@ -79,10 +79,14 @@ class StreamTracker:
         now = dict.fromkeys([point[0] for point in batch.points])
         before = self._before.get(batch.source)
         self._before[batch.source] = now
-        if before and before.keys() - now.keys():
-            batch = evolve(batch, ended=[stream for stream in before if stream not in now])
+        if before and (gone := [stream for stream in before if stream not in now]):
+            batch = evolve(batch, ended=[s for s in gone if not self._has(s)])
         if len(batch) or self._pass_empty:
             self._next.consume(batch)
 
     def consume_events(self, batch: EventBatch) -> None:
         self._next.consume_events(batch)
+
+    def _has(self, stream: Stream) -> bool:
+        """Return whether any source has a stream: two may see one device."""
+        return any(stream in streams for streams in self._before.values())
