@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 from tests.fakes import nvml_fake
-from tests.fakes.nvml_fake import FakeNvml, FakeUnavailableError
+from tests.fakes.nvml_fake import FakeNvml
 from tests.fakes.otlp import OtlpHttpServer
 from tests.peers.collector import Collector, require_collector
 
 
 @pytest.fixture(scope="session")
 def library() -> Path:
-    try:
-        return nvml_fake.build()
-    except FakeUnavailableError as error:
-        pytest.skip(str(error))
+    return nvml_fake.require()
 
 
 @pytest.fixture

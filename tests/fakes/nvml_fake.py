@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 SOURCES = Path(__file__).resolve().parent / "nvml"
 DEFAULT_OUT = REPOSITORY / "build" / "fake-nvml"
@@ -38,6 +40,19 @@ def build(out: Path = DEFAULT_OUT, omit: Sequence[str] = ()) -> Path:
     if done.returncode != 0:
         raise RuntimeError(f"the fake NVML does not build:\n{done.stderr}")
     return Path(done.stdout.strip())
+
+
+def require(out: Path = DEFAULT_OUT, omit: Sequence[str] = ()) -> Path:
+    """Like `build`, for a test: skips it where the machine lacks what the build needs.
+
+    With OTELGPU_REQUIRE_PEERS in the environment (continuous integration) it fails instead.
+    """
+    try:
+        return build(out, omit)
+    except FakeUnavailableError as error:
+        if os.environ.get("OTELGPU_REQUIRE_PEERS"):
+            pytest.fail(str(error))
+        pytest.skip(str(error))
 
 
 class FakeNvml:

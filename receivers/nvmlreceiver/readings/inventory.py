@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,8 @@ from nvmlreceiver.nvml import (
 )
 from nvmlreceiver.readings.memory import memory_info
 from otelgpu.points.stream import Attributes, AttributeValue
-from otelgpu.scraping.errors import ReadError, TargetLostError
-from otelgpu.scraping.table import ONCE, EmitEach, Read, Row
+from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
+from otelgpu.scraping.table import EmitEach, Read, Row
 from otelgpu.semconv import attributes as name
 from otelgpu.semconv.attributes import HwGpuComputeMode, HwGpuRuntimeName, HwGpuVirtualizationMode
 from otelgpu.semconv.metrics import HW_GPU_INFO
@@ -60,40 +60,59 @@ _VIRTUALIZATION_MODES = {
 }
 
 
-def _optional(call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call gives, None where it fails: a detail less, but the GPU is named.
+_TEN_MINUTES = 600.0
+"""Cadence in seconds of what describes a GPU: modes and DRM nodes may change while it is open."""
+_TRIES = 3
+"""Failed tries after which a GPU is described by what could be read."""
 
-    Raises:
-        TargetLostError: the GPU is lost.
 
-    """
-    try:
-        return call(*arguments)
-    except TargetLostError:
-        raise
-    except ReadError:
+Details = dict[str, AttributeValue | None]
+"""Attributes of hw.gpu.info, None for those that the GPU does not have."""
+
+
+class _Details:
+    """Reads one GPU's details; a detail that fails is one less, but the GPU is named."""
+
+    def __init__(self) -> None:
+        self.failed: ReadError | None = None
+        """Why a detail is missing that the GPU may have."""
+
+    def read(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Return what a call gives, None where it fails.
+
+        Raises:
+            TargetLostError: the GPU is lost.
+
+        """
+        try:
+            return call(*arguments)
+        except (TargetLostError, UnsupportedError) as error:
+            if isinstance(error, TargetLostError):
+                raise
+        except ReadError as error:
+            self.failed = error
         return None
 
 
-def _cuda(device: NvmlDevice) -> str | None:
-    version = _optional(device.nvml.call, "nvmlSystemGetCudaDriverVersion_v2")
+def _cuda(details: _Details, device: NvmlDevice) -> str | None:
+    version = details.read(device.nvml.call, "nvmlSystemGetCudaDriverVersion_v2")
     # 1000 * major + 10 * minor, as the CUDA driver API gives it
     return f"{version // 1000}.{version % 1000 // 10}" if version else None
 
 
-def _details(device: NvmlDevice) -> dict[str, AttributeValue | None]:
+def _details(details: _Details, device: NvmlDevice) -> Details:
     def text(function: str) -> Any:
-        return _optional(device.nvml.text, function, device.handle)
+        return details.read(device.nvml.text, function, device.handle)
 
     def number(function: str) -> Any:
-        return _optional(device.ask, function)
+        return details.read(device.ask, function)
 
     capability = device.traits.compute_capability
-    memory = _optional(memory_info, device)
-    cuda = _cuda(device)
+    memory = details.read(memory_info, device)
+    cuda = _cuda(details, device)
     return {
         name.HW_SERIAL_NUMBER: text("nvmlDeviceGetSerial"),
-        name.HW_DRIVER_VERSION: _optional(device.nvml.text, "nvmlSystemGetDriverVersion"),
+        name.HW_DRIVER_VERSION: details.read(device.nvml.text, "nvmlSystemGetDriverVersion"),
         name.HW_FIRMWARE_VERSION: text("nvmlDeviceGetGspFirmwareVersion"),
         name.HW_BIOS_VERSION: text("nvmlDeviceGetVbiosVersion"),
         name.HW_GPU_INDEX: device.index,
@@ -103,7 +122,6 @@ def _details(device: NvmlDevice) -> dict[str, AttributeValue | None]:
         name.HW_GPU_COMPUTE_VERSION: capability and f"{capability[0]}.{capability[1]}",
         name.HW_GPU_RUNTIME_NAME: HwGpuRuntimeName.CUDA if cuda else None,
         name.HW_GPU_RUNTIME_VERSION: cuda,
-        name.HW_GPU_COMPUTE_MODE: _COMPUTE_MODES.get(number("nvmlDeviceGetComputeMode")),
         name.HW_GPU_VIRTUALIZATION_MODE: _VIRTUALIZATION_MODES.get(
             number("nvmlDeviceGetVirtualizationMode")
         ),
@@ -125,9 +143,41 @@ def drm_nodes(sysfs: Path, pci_address: str | None) -> dict[str, AttributeValue 
     return found
 
 
-def _describe(sysfs: Path, device: NvmlDevice) -> Attributes:
-    details = _details(device) | drm_nodes(sysfs, device.pci_address)
-    return {key: value for key, value in details.items() if value is not None}
+class _Describer:
+    """Describes GPUs; remembers how often a detail has failed in a row."""
+
+    def __init__(self, sysfs: Path) -> None:
+        self._sysfs = sysfs
+        self._failures: Counter[str] = Counter()
+        self._lasting: dict[str, tuple[NvmlDevice, Details]] = {}
+
+    def __call__(self, device: NvmlDevice) -> Attributes:
+        """Return the attributes of hw.gpu.info.
+
+        Raises:
+            ReadError: a detail failed for now; to be tried again. After some tries the GPU is
+                described without it: what always fails must not keep it nameless.
+            TargetLostError: the GPU is lost.
+
+        """
+        asked = _Details()
+        known, lasting = self._lasting.get(device.id, (None, {}))
+        if known != device:
+            lasting = _details(asked, device)
+        mode = asked.read(device.ask, "nvmlDeviceGetComputeMode")
+        if asked.failed is None:
+            del self._failures[device.id]
+            self._lasting[device.id] = device, lasting
+        else:
+            self._failures[device.id] += 1
+            if self._failures[device.id] < _TRIES:
+                raise asked.failed
+        changing = {
+            name.HW_GPU_COMPUTE_MODE: _COMPUTE_MODES.get(mode),
+            **drm_nodes(self._sysfs, device.pci_address),
+        }
+        found = {**lasting, **changing}
+        return {key: value for key, value in found.items() if value is not None}
 
 
 def _info(attributes: Attributes) -> Iterable[tuple[Attributes, int]]:
@@ -137,4 +187,6 @@ def _info(attributes: Attributes) -> Iterable[tuple[Attributes, int]]:
 def rows(sysfs: Path) -> list[Row[NvmlDevice]]:
     """Return the row of hw.gpu.info; ``sysfs`` is where sysfs is mounted."""
     source = "nvmlDeviceGetSerial, nvmlSystemGetDriverVersion and others"
-    return [Read(source, partial(_describe, sysfs), [EmitEach(HW_GPU_INFO, _info)], every=ONCE)]
+    describe = _Describer(sysfs)
+    emits = [EmitEach(HW_GPU_INFO, _info)]
+    return [Read(source, describe, emits, every=_TEN_MINUTES, describes=True)]

@@ -81,8 +81,16 @@ _FABRIC = {
     NVML_GPU_FABRIC_STATE_IN_PROGRESS: HwGpuFabricState.IN_PROGRESS,
     NVML_GPU_FABRIC_STATE_COMPLETED: HwGpuFabricState.COMPLETED,
 }
-_DEGRADED_BANDWIDTH = 0b11
-"""Bits of the health mask; 1 says that the bandwidth is degraded."""
+_FLAGS = (0, 2, 4, 6)
+"""Places in the health mask of two bits each: degraded bandwidth, route in recovery, route
+unhealthy, access timeout in recovery; 1 says that it is so (NVML_GPU_FABRIC_HEALTH_MASK_*)."""
+_CONFIGURATION, _CORRECT = 8, 1
+"""Place of the four bits that tell what is wrong with the configuration; 0 is not told."""
+
+
+def _is_degraded(mask: int) -> bool:
+    wrong = mask >> _CONFIGURATION & 0b1111
+    return wrong > _CORRECT or any(mask >> place & 0b11 == 1 for place in _FLAGS)
 
 
 def _fabric_state(info: Any) -> str:
@@ -93,8 +101,7 @@ def _fabric_state(info: Any) -> str:
         return state
     if info.status:
         return HwGpuFabricState.FAILED
-    degraded = info.healthMask & _DEGRADED_BANDWIDTH == 1
-    return HwGpuFabricState.DEGRADED if degraded else state
+    return HwGpuFabricState.DEGRADED if _is_degraded(info.healthMask) else state
 
 
 def _fabric(device: NvmlDevice) -> str:

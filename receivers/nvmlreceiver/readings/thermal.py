@@ -18,7 +18,7 @@ from nvmlreceiver.nvml import (
 )
 from nvmlreceiver.scales import percent, same
 from otelgpu.points.stream import Attributes
-from otelgpu.scraping.errors import UnsupportedError
+from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
 from otelgpu.scraping.table import Emit, EmitEach, Field, Read, Row
 from otelgpu.semconv.attributes import HW_LIMIT_TYPE, HW_SENSOR_LOCATION, HwLimitType
 from otelgpu.semconv.metrics import (
@@ -33,8 +33,8 @@ _GPU = {HW_SENSOR_LOCATION: "gpu"}
 _MEMORY = {HW_SENSOR_LOCATION: "memory"}
 _ALL_BITS = -1
 
-Fans = list[tuple[int, float]]
-"""Number and reading of each fan."""
+Fans = list[tuple[int, float | None]]
+"""Number and reading of each fan, None where that fan does not answer."""
 
 
 def _gpu_temperature(value: int) -> int | None:
@@ -42,9 +42,11 @@ def _gpu_temperature(value: int) -> int | None:
     return None if value == _ALL_BITS else value
 
 
-def _memory_temperature(value: int) -> int | None:
-    # Boards without that sensor answer 0; none that runs is at the freezing point.
-    return value or None
+def _not_zero(value: int) -> int:
+    # Boards without that sensor or limit answer 0; none that runs is at the freezing point.
+    if not value:
+        raise UnsupportedError("0 stands for no sensor")
+    return value
 
 
 def _threshold(number: int, kind: str, sensor: Mapping[str, str]) -> Row[NvmlDevice]:
@@ -52,7 +54,7 @@ def _threshold(number: int, kind: str, sensor: Mapping[str, str]) -> Row[NvmlDev
     return Read(
         "nvmlDeviceGetTemperatureThreshold",
         call("nvmlDeviceGetTemperatureThreshold", number),
-        [Emit(HW_TEMPERATURE_LIMIT, same, {**sensor, HW_LIMIT_TYPE: kind})],
+        [Emit(HW_TEMPERATURE_LIMIT, _not_zero, {**sensor, HW_LIMIT_TYPE: kind})],
         every=MINUTE,
     )
 
@@ -64,19 +66,34 @@ def _each_fan(ask: Callable[[NvmlDevice, int], Any]) -> Callable[[NvmlDevice], F
             fans = device.ask("nvmlDeviceGetNumFans")
         if not fans:
             raise UnsupportedError("the GPU has no fan of its own")
-        return [(fan, ask(device, fan)) for fan in range(fans)]
+        found: Fans = []
+        failed: ReadError | None = None
+        for fan in range(fans):
+            try:
+                found.append((fan, ask(device, fan)))
+            except TargetLostError:
+                raise
+            except ReadError as error:
+                failed = error
+                found.append((fan, None))
+        if failed is not None and all(value is None for _, value in found):
+            raise failed
+        return found
 
     return read
 
 
 def _points(
     scale: Callable[[float], float],
-) -> Callable[[Fans], Iterable[tuple[Attributes, float]]]:
-    return lambda fans: [({HW_SENSOR_LOCATION: f"fan{fan}"}, scale(value)) for fan, value in fans]
+) -> Callable[[Fans], Iterable[tuple[Attributes, float | None]]]:
+    return lambda fans: [
+        ({HW_SENSOR_LOCATION: f"fan{fan}"}, None if value is None else scale(value))
+        for fan, value in fans
+    ]
 
 
 FIELDS: list[Field[Any]] = [
-    field(NVML_FI_DEV_MEMORY_TEMP, HW_TEMPERATURE, _memory_temperature, _MEMORY),
+    field(NVML_FI_DEV_MEMORY_TEMP, HW_TEMPERATURE, _not_zero, _MEMORY),
 ]
 
 ROWS: list[Row[NvmlDevice]] = [

@@ -16,6 +16,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     f"{TAG}float": (float, int),
 }
 _MERGE = f"{TAG}merge"
+LARGEST = 100_000
+"""Most values of one file: nested aliases can stand for more than any memory holds."""
 
 
 class Constructor:
@@ -24,6 +26,7 @@ class Constructor:
     def __init__(self, file: str) -> None:
         self._file = file
         self._open: set[int] = set()
+        self._made = 0
         self.findings = Findings()
 
     def value(self, node: Node) -> Any:
@@ -31,6 +34,11 @@ class Constructor:
 
         What is wrong is noted in ``findings`` and stands in the result as None.
         """
+        self._made += 1
+        if self._made > LARGEST:
+            if self._made == LARGEST + 1:
+                self._wrong(node, f"the file has more than {LARGEST} values, aliases written out")
+            return None
         if id(node) in self._open:
             return self._wrong(node, "contains itself through an alias; write the value out")
         self._open.add(id(node))

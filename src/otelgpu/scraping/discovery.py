@@ -150,4 +150,5 @@ def _none_readable(inventory: Inventory[D_co]) -> ReadError:
         return ReadError("no_devices")
     # A device's own error is no state of the receiver: its words go into the detail.
     words = ", ".join(f"{one.name}: {one.error}" for one in inventory.unreadable)
-    return ReadError("device_unreadable", words)
+    refused = all(one.error.reason == "no_permission" for one in inventory.unreadable)
+    return ReadError("no_permission" if refused else "device_unreadable", words)

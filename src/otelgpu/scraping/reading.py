@@ -14,6 +14,10 @@ from otelgpu.scraping.table import ONCE, AnyEmit, Batched, Read, Row
 
 D = TypeVar("D")
 
+RETRIES = 2
+"""Most values, of those that a device did not have, that one cycle asks for again."""
+PATIENCE = 120.0
+"""Seconds by which such values wait for a cycle in which no slow row is due."""
 EARLY = 0.05
 """Share of its cadence by which a row may be read early: ticks jitter, and half a tick too late
 would be a whole interval."""
@@ -30,8 +34,10 @@ class _Row:
         self.due = float("-inf")
         self.batched = isinstance(row, Batched)
 
-    def wanted(self, now: float) -> list[Slot]:
-        return [s for s in self.slots if not s.given_up or now >= s.due]
+    def wanted(self, again: float, retries: int) -> list[Slot]:
+        """Return what to ask for; ``again`` is when what was not there must have been due."""
+        late = [s for s in self.slots if s.given_up and again >= s.due][:retries]
+        return [s for s in self.slots if not s.given_up or s in late]
 
     def ask(self, device: Any, slots: Sequence[Slot]) -> Sequence[Any]:
         """Return one result or ReadError for each slot, whatever the row's call does.
@@ -109,9 +115,12 @@ class DeviceReading(Generic[D]):
         """
         now = self._clock()
         asked = answered = False
+        busy = any(row.row.every and now >= row.due for row in self._rows)
+        again, retries = now - PATIENCE if busy else now, RETRIES
         for row in self._rows:
-            if now >= row.due and (wanted := row.wanted(now)):
+            if now >= row.due and (wanted := row.wanted(again, retries)):
                 asked = True
+                retries -= sum(slot.given_up for slot in wanted)
                 try:
                     results = row.ask(device, wanted)
                 except TargetLostError as error:

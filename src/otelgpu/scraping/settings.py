@@ -34,13 +34,13 @@ def known_metrics(_: Any, __: Any, value: Mapping[str, MetricConfig]) -> None:
     """Validate that all keys name metrics of the convention.
 
     Raises:
-        ValueError: naming the first that does not, and what was probably meant.
+        ValueError: naming each that does not, and what was probably meant.
 
     """
     known = [metric.name for metric in ALL if not metric.name.startswith(_OWN)]
-    for name in value:
-        if name not in known:
-            raise ValueError(unknown("metric", name, known))
+    wrong = [unknown("metric", name, known) for name in value if name not in known]
+    if wrong:
+        raise ValueError("; ".join(wrong))
 
 
 def _not_negative(_: Any, attribute: Any, value: int | None) -> None:

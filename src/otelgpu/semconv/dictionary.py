@@ -26,10 +26,10 @@ _INTRODUCTION = """\
 
 # Metrics
 
-Every metric that otelgpu can send. Schema: `{schema_url}`, on top of OpenTelemetry's semantic
+Every metric of the convention; the README of a receiver says what it sends today. Schema: `{schema_url}`, on top of OpenTelemetry's semantic
 conventions `{official}`. A value that a device does not have is absent, never 0.
 
-Each *profile* holds the ones before it. On an H100 read by NVML that makes about {minimal} series a
+Each *profile* holds the ones before it. With all that NVML can tell of an H100 that makes about {minimal} series a
 GPU with `minimal`, {standard} with `standard` and {full} with `full`; points of holders, processes and
 faults come on top, one for each.
 

@@ -20,10 +20,7 @@ else:
 
 @pytest.fixture(scope="module")
 def library() -> Path:
-    try:
-        return nvml_fake.build()
-    except nvml_fake.FakeUnavailableError as error:
-        pytest.skip(str(error))
+    return nvml_fake.require()
 
 
 @pytest.fixture

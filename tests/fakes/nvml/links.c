@@ -194,7 +194,7 @@ nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV
     fabric->status = (nvmlReturn_t)value_of(&call, "fabric_status", NVML_SUCCESS);
     fabric->cliqueId = 1;
     fabric->state = NVML_GPU_FABRIC_STATE_COMPLETED;
-    fabric->healthMask = 0;
+    fabric->healthMask = (unsigned int)value_of(&call, "fabric_health", 0);
     // The second version is shorter; its buffer ends before this byte.
     if (third) fabric->healthSummary = NVML_GPU_FABRIC_HEALTH_SUMMARY_HEALTHY;
     return put_struct(&call, fabric, sizeof fabric->version,

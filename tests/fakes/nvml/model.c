@@ -19,7 +19,7 @@ static const char *const value_names[] = {
     "power_limit_mw", "enforced_limit_mw", "pcie_replay", "pcie_gen", "pcie_width", "pcie_tx",
     "pcie_rx", "pcie_tx_bytes", "pcie_rx_bytes", "ecc_corrected", "ecc_uncorrected",
     "sram_corrected", "sram_uncorrected", "remapped_corrected", "remapped_uncorrected",
-    "remap_pending", "remap_failure", "recovery_action", "nvlink_active", "retired_pending", "fabric_status",
+    "remap_pending", "remap_failure", "recovery_action", "nvlink_active", "retired_pending", "fabric_status", "fabric_health",
     "ecc_mode", "persistence",
 };
 

@@ -24,10 +24,7 @@ OLD = (
 
 
 def _build(**arguments: Any) -> Path:
-    try:
-        return nvml_fake.build(**arguments)
-    except nvml_fake.FakeUnavailableError as error:
-        pytest.skip(str(error))
+    return nvml_fake.require(**arguments)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,10 @@ from tests.receivers.nvmlreceiver.harness import (
     value,
 )
 
+from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Profile
+from otelgpu.points.stream import Attributes
+from otelgpu.semconv.metrics import HW_GPU_INFO
 
 GOLDEN = Path(__file__).parent / "golden"
 Make = Callable[..., Receiver]
@@ -95,6 +98,54 @@ def test_a_registration_with_the_fabric_that_failed(fake: FakeNvml, receiver: Ma
     readings = receiver().scrape()
     assert value(readings, "hw.gpu.fabric.status", hw_gpu_fabric_state="failed") == 1
     assert value(readings, "hw.gpu.fabric.status", hw_gpu_fabric_state="completed") == 0
+
+
+@pytest.mark.parametrize(
+    ("mask", "state"),
+    [
+        (0b10_10_10_10, "completed"),  # each of them told, and well
+        (0b1 << 8, "completed"),  # the right configuration
+        (0b01, "degraded"),
+        (0b01 << 2, "degraded"),
+        (0b01 << 4, "degraded"),
+        (0b01 << 6, "degraded"),
+        (0b101 << 8, "degraded"),
+    ],
+)
+def test_any_fault_of_the_fabric_counts(
+    mask: int, state: str, fake: FakeNvml, receiver: Make
+) -> None:
+    fake.configure(f"value.fabric_health={mask}", gpus=1)
+    readings = receiver().scrape()
+    assert value(readings, "hw.gpu.fabric.status", hw_gpu_fabric_state=state) == 1
+
+
+def _info(readings: Readings) -> Attributes:
+    (attributes,) = (s.attributes for s, _ in readings if s.metric is HW_GPU_INFO)
+    return attributes
+
+
+def test_a_detail_that_fails_for_a_moment_is_read_again(fake: FakeNvml, receiver: Make) -> None:
+    fake.configure("error.nvmlDeviceGetSerial=TIMEOUT", gpus=1)
+    made = receiver()
+    assert value(made.scrape(), "hw.gpu.info") is None
+    assert made.drops()["hw.gpu.info", "timeout"] == 1
+    fake.configure(gpus=1)
+    assert _info(made.scrape(after=1))["hw.serial_number"] == "1652823000000"
+
+
+def test_a_detail_that_always_fails_does_not_keep_a_gpu_nameless(
+    fake: FakeNvml, receiver: Make
+) -> None:
+    fake.configure("error.nvmlDeviceGetSerial=UNKNOWN", gpus=1)
+    made = receiver()
+    made.scrape()
+    made.scrape(after=1)
+    info = _info(made.scrape(after=1))
+    assert info["hw.bios_version"] == "96.00.99.00.01"
+    assert "hw.serial_number" not in info
+    fake.configure(gpus=1)
+    assert _info(made.scrape(after=600))["hw.serial_number"] == "1652823000000"
 
 
 def test_without_ecc_there_are_no_error_counts(fake: FakeNvml, receiver: Make) -> None:
