@@ -110,3 +110,19 @@ def test_a_good_document_loads_only_what_it_needs() -> None:
     ).stdout.split()
     assert "otelgpu.config.document" in loaded
     assert not {"difflib", "durationpy", "otelgpu.config.fields"} & {*loaded}
+
+
+def test_what_would_be_sent_twice_is_told(read: Read) -> None:
+    document = read(
+        """
+receivers: {nvml: }
+exporters: {debug: , debug/other: }
+service:
+  pipelines:
+    metrics: {receivers: [nvml], exporters: [debug]}
+    metrics/b: {receivers: [nvml], exporters: [debug, debug/other]}
+"""
+    )
+    (warning,) = document.warnings
+    assert warning.path == "service::pipelines::metrics/b"
+    assert "'nvml' reaches 'debug' by 'metrics' too" in warning.message

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from otelgpu.config.load import load
-from otelgpu.config.mistake import ConfigError
+from otelgpu.config.mistake import ConfigError, Findings
 
 
 def _mistakes(*paths: Path) -> list[tuple[str, str]]:
@@ -149,3 +149,23 @@ def test_syntax_mistake_does_not_print_the_line(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as raised:
         load([path])
     assert "hunter2" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_what_is_wrong_within_a_file_does_not_hide_the_rest(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("a: {x: 1}\na: {x: 2}\n3: no text\nb: {y: 1}\n", encoding="utf-8")
+    findings = Findings()
+    assert load([file], findings)["b"] == {"y": 1}
+    assert len(findings.mistakes) == 2
+    with pytest.raises(ConfigError) as raised:
+        load([file, tmp_path / "none.yaml"], Findings())
+    assert len(raised.value.mistakes) == 3
+
+
+def test_aliases_cannot_fill_the_memory(tmp_path: Path) -> None:
+    file = tmp_path / "bomb.yaml"
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ConfigError, match="more than 100000 values"):
+        load([file])

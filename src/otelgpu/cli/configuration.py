@@ -14,6 +14,7 @@ from otelgpu.cli.default import default_configuration
 from otelgpu.component import ReceiverFactory
 from otelgpu.config.document import ConfigError, Document, parse
 from otelgpu.config.load import load
+from otelgpu.config.mistake import Findings
 from otelgpu.points.stream import AttributeValue
 from otelgpu.service.factories import InstalledFactories
 from otelgpu.service.graph import Environment
@@ -52,10 +53,13 @@ def read(files: Sequence[Path]) -> Document:
     """
     environ = os.environ
     factories = InstalledFactories()
+    findings = Findings()
     try:
         raw: Mapping[str, Any]
-        raw = load(files) if files else default_configuration(environ, factories, _say)
-        document = parse(raw, factories, environ)
+        raw = load(files, findings) if files else default_configuration(environ, factories, _say)
+        with findings.at(""):
+            document = parse(raw, factories, environ)
+        findings.check()
     except ConfigError as error:
         raise BadConfigurationError(error) from error
     for warning in document.warnings:

@@ -96,6 +96,7 @@ class _Parser:
         used = {key for pipeline in pipelines.values() for key in pipeline.ids()}
         used |= {("extensions", id_) for id_ in service.extensions}
         warnings = [_unused(*key) for key in components if key not in used]
+        warnings += _twice(pipelines)
         return Document(components, pipelines, service.extensions, service, warnings)
 
     def _section(self, raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -157,6 +158,21 @@ class _Parser:
                 words = unknown("component", id_, declared)
                 self._findings.add(path, f"{words}; declare it under `extensions:`")
             seen.add(id_)
+
+
+def _twice(pipelines: Mapping[str, Pipeline]) -> list[Mistake]:
+    """Return a warning for each receiver that reaches one exporter by two pipelines."""
+    seen: dict[tuple[str, str, str], str] = {}
+    found = []
+    for id_, pipeline in pipelines.items():
+        for receiver in pipeline.receivers:
+            for exporter in pipeline.exporters:
+                first = seen.setdefault((pipeline.signal, receiver, exporter), id_)
+                if first != id_:
+                    words = f"{receiver!r} reaches {exporter!r} by {first!r} too"
+                    remedy = "what it reads is sent twice; remove it from one of them"
+                    found.append(Mistake(f"service::pipelines::{id_}", f"{words}; {remedy}"))
+    return found
 
 
 def _unused(kind: str, id_: str) -> Mistake:

@@ -21,25 +21,34 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers = resolvers()
 
 
-def load(paths: Iterable[Path]) -> dict[str, Any]:
+def load(paths: Iterable[Path], findings: Findings | None = None) -> dict[str, Any]:
     """Return the merged content of YAML files, references not yet expanded.
 
     Later files win: maps merge by key, lists and scalars replace. An empty file is an empty map.
+    Mistakes within files that could be read are put into ``findings``, where given: the rest of the
+    content can be checked all the same.
 
     Raises:
         ConfigError: with every mistake of every file; their paths are ``file:line:column``.
 
     """
     merged: dict[str, Any] = {}
-    findings = Findings()
+    whole = Findings()
+    within = Findings()
     for path in paths:
-        with findings.at(""):
-            merged = merge(merged, _read(path))
-    findings.check()
+        with whole.at(""):
+            merged = merge(merged, _read(path, within))
+    if findings is None or whole.failed:
+        whole.mistakes += within.mistakes
+        whole.failed = whole.failed or within.failed
+        whole.check()
+    else:
+        findings.mistakes += within.mistakes
+        findings.failed = findings.failed or within.failed
     return merged
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, within: Findings) -> dict[str, Any]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -61,7 +70,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise _syntax(path, error) from None
     except RecursionError as error:
         raise _error(str(path), "is nested too deeply; flatten it") from error
-    constructor.findings.check()
+    within.mistakes += constructor.findings.mistakes
+    within.failed = within.failed or constructor.findings.failed
     if content is None:
         return {}
     if not isinstance(content, dict):
