@@ -8,6 +8,7 @@ from otelgpu.delivery.wire import WireError, fields, text
 _LONGEST_WORDS = 300
 _RETRY_INFO = "google.rpc.RetryInfo"
 _SIGN_BIT = 1 << 63
+_NANOS = 1_000_000_000
 
 
 def words(answer: str | bytes) -> str:
@@ -60,6 +61,8 @@ def _retry_delay(info: int | bytes) -> float | None:
         if number == 1 and isinstance(duration, bytes):
             parts = {inner: content for inner, _, content, _ in fields(duration)}
             seconds, nanos = parts.get(1, 0), parts.get(2, 0)
-            if isinstance(seconds, int) and isinstance(nanos, int) and seconds < _SIGN_BIT:
+            if not isinstance(seconds, int) or not isinstance(nanos, int):
+                return None
+            if seconds < _SIGN_BIT and nanos < _NANOS:
                 return seconds + nanos / 1e9
     return None

@@ -8,6 +8,8 @@ import socket
 import time
 from typing import Any
 
+_SWITCHING, _FINAL = 101, 200
+
 
 class DeadlineResponse(http.client.HTTPResponse):
     """Raises TimeoutError when the answer is not complete at ``deadline`` (monotonic seconds).
@@ -20,6 +22,16 @@ class DeadlineResponse(http.client.HTTPResponse):
         super().__init__(sock, *args, **kwargs)
         self.fp.close()
         self.fp = io.BufferedReader(_DeadlineReader(sock, deadline))
+
+    def _read_status(self) -> tuple[str, int, str]:
+        """Skip answers that are not the last one: http.client knows 100 alone (RFC 9110, 15.2)."""
+        while True:
+            version, status, reason = super()._read_status()  # type: ignore[misc]
+            if status == _SWITCHING:
+                raise http.client.BadStatusLine("101: it speaks another protocol from now on")
+            if status < _SWITCHING or status >= _FINAL:
+                return version, status, reason
+            http.client.parse_headers(self.fp)
 
 
 class _DeadlineReader(io.RawIOBase):

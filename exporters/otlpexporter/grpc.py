@@ -18,7 +18,9 @@ from otelgpu.delivery.outcome import (
 )
 from otelgpu.delivery.wire import WireError
 from otlpexporter.answer import partial_success, status, words
-from otlpexporter.config import Compression, GrpcTlsConfig, Headers
+from otlpexporter.checks import Headers
+from otlpexporter.config import Compression, GrpcTlsConfig
+from otlpexporter.tls import client_context
 
 if TYPE_CHECKING:
     import grpc
@@ -32,12 +34,19 @@ _RETRYABLE = frozenset(
 )
 _CREDENTIALS = frozenset({"UNAUTHENTICATED", "PERMISSION_DENIED"})
 _NO_ANSWER = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED"})
-# gRPC's words in Go, C and Java, from either side of the connection.
-_TOO_LARGE = ("larger than max", "exceeds maximum size", "message too large")
+# gRPC's words in Go, C, Java and Rust, from either side of the connection.
+_TOO_LARGE = (
+    "larger than max",
+    "exceeds maximum size",
+    "message too large",
+    "message length too large",
+)
+_SAYS_TOO_LARGE = frozenset({"RESOURCE_EXHAUSTED", "OUT_OF_RANGE"})
 # After so many attempts in a row without an answer a channel is replaced: its name is looked up
 # anew and its own, longer back-off is forgotten.
 _REBUILD_AFTER = 2
 _STATUS_DETAILS = "grpc-status-details-bin"
+_NO_CHANNEL = "Failed to create channel"
 
 
 @frozen
@@ -75,8 +84,12 @@ class GrpcTransport:
 
     def open(self) -> None:
         """Check the files of keys and certificates."""
-        if self._secure:
-            self._credentials()
+        if not self._secure:
+            return
+        tls = self._tls
+        if tls.ca_file or tls.cert_file:
+            # grpcio takes any bytes without a word and fails at each call.
+            client_context(tls.ca_file, tls.cert_file, tls.key_file)
 
     def send(self, payload: bytes, timeout: float) -> Outcome:
         """Send one request and return what became of it within ``timeout`` seconds."""
@@ -94,6 +107,8 @@ class GrpcTransport:
             result = _failure(error)
         except ValueError as error:  # the channel was closed under the call
             result = Retry("unreachable", words(str(error)), answered=False)
+        except Exception as error:  # noqa: BLE001  whatever grpcio meets must not lose the data
+            result = Retry("bad_answer", words(repr(error)), answered=False)
         else:
             result = _accepted(answer)
         self._watch(result)
@@ -125,6 +140,8 @@ class GrpcTransport:
             ("grpc.primary_user_agent", f"otelgpu/{otelgpu.__version__}"),
             # Else a new channel would inherit the connection, and the back-off, of the old one.
             ("grpc.use_local_subchannel_pool", 1),
+            # Variables are the command line's to read, and otlp_http knows no proxy either.
+            ("grpc.enable_http_proxy", 0),
         ]
         if not self._secure:
             return grpc.insecure_channel(self._target, options)
@@ -160,13 +177,16 @@ def _failure(error: grpc.RpcError) -> Outcome:
     details = words(call.details() or "")
     text = f"gRPC {code}{f': {details}' if details else ''}"
     after = _retry_info(call.trailing_metadata() or ())
+    large = any(sign in details for sign in _TOO_LARGE)
+    if code in _SAYS_TOO_LARGE and after is None and large:
+        return TooLarge(code, text)
     if code in _RETRYABLE:
         return Retry(code, text, after, answered=code not in _NO_ANSWER or after is not None)
+    if code == "UNKNOWN" and details.startswith(_NO_CHANNEL):
+        return Retry("unreachable", text, answered=False)
     if code in _CREDENTIALS:
         return Unauthorized(code, text)
     if code == "RESOURCE_EXHAUSTED":
-        if after is None and any(sign in details for sign in _TOO_LARGE):
-            return TooLarge(code, text)
         return Retry(code, text, after)
     return Permanent(code, text)
 

@@ -15,12 +15,18 @@ from attrs import frozen
 
 import otelgpu
 from otelgpu.delivery.outcome import Outcome, Retry
-from otlpexporter.config import Compression, Headers, TlsConfig
+from otlpexporter.answer import words
+from otlpexporter.checks import Headers
+from otlpexporter.config import Compression, TlsConfig
+from otlpexporter.connect import connect, left
 from otlpexporter.deadline import DeadlineResponse
 from otlpexporter.status import LONGEST_BODY, Answer, outcome
+from otlpexporter.tls import TlsFileError, client_context
 
+_CUT = (BrokenPipeError, ConnectionResetError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 # Errors by which a kept connection turns out to have been closed by the other side meanwhile.
-_STALE = (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError)
+_STALE = (http.client.RemoteDisconnected, *_CUT)
+_PORTS = {"http": 80, "https": 443}
 
 
 @frozen
@@ -42,15 +48,17 @@ class HttpTransport:
         self._tls = destination.tls
         parts = urlsplit(destination.url)
         self._secure = parts.scheme == "https"
-        self._host, self._port = parts.hostname or "", parts.port
+        # Named always: http.client would look for it behind the last colon of an IPv6 address.
+        self._host, self._port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
         self._path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         self._headers = {
-            "Content-Type": "application/x-protobuf",
-            "User-Agent": f"otelgpu/{otelgpu.__version__}",
-            **({"Content-Encoding": "gzip"} if self.gzip else {}),
-            **{name: value.reveal() for name, value in destination.headers.items()},
+            "content-type": "application/x-protobuf",
+            "user-agent": f"otelgpu/{otelgpu.__version__}",
+            **({"content-encoding": "gzip"} if self.gzip else {}),
+            **{name.lower(): value.reveal() for name, value in destination.headers.items()},
         }
         self._connection: http.client.HTTPConnection | None = None
+        self._socket: socket.socket | None = None
         self._closed = False
         self._in_use = threading.Lock()
 
@@ -70,8 +78,7 @@ class HttpTransport:
     def close(self) -> None:
         """Let go of the connection; breaks off an exchange that is under way."""
         self._closed = True
-        connection = self._connection
-        sock = connection.sock if connection else None
+        sock = self._socket
         if sock is not None:
             with contextlib.suppress(OSError):  # the other side has closed it
                 sock.shutdown(socket.SHUT_RDWR)
@@ -88,12 +95,16 @@ class HttpTransport:
     def _send(self, payload: bytes, timeout: float) -> Outcome:
         try:
             return outcome(self._exchange(payload, time.monotonic() + timeout))
+        except TlsFileError as error:
+            result = Retry("tls", _words(error), answered=False)
         except TimeoutError:
             result = Retry("timeout", f"no answer within {timeout:.3g} s", answered=False)
         except ssl.SSLError as error:
             result = Retry("tls", _tls_words(error), answered=False)
         except (OSError, http.client.HTTPException) as error:
             result = Retry("unreachable", _words(error), answered=False)
+        except Exception as error:  # noqa: BLE001  whatever a server answers must not lose the data
+            result = Retry("bad_answer", f"an answer that cannot be read: {words(repr(error))}")
         self._disconnect()
         return result
 
@@ -112,7 +123,7 @@ class HttpTransport:
         connection.response_class = functools.partial(DeadlineResponse, deadline=deadline)  # type: ignore[assignment]
         try:
             connection.request("POST", self._path, payload, self._headers)
-        except (BrokenPipeError, ConnectionResetError):
+        except _CUT:
             # A server may answer (413, 401) and close before it has read all.
             response = connection.getresponse()
         else:
@@ -127,63 +138,51 @@ class HttpTransport:
     def _connected(self, deadline: float) -> http.client.HTTPConnection:
         connection = self._connection
         if connection is None:
-            connection = self._connection = self._new_connection(_left(deadline))
-            connection.connect()
+            connection = self._new_connection(deadline)
         if self._closed:
             raise ConnectionAbortedError("the exporter is shut down")
-        connection.sock.settimeout(_left(deadline))
+        connection.sock.settimeout(left(deadline))
         return connection
 
-    def _new_connection(self, timeout: float) -> http.client.HTTPConnection:
-        if not self._secure:
-            return http.client.HTTPConnection(self._host, self._port, timeout=timeout)
-        name = self._tls.server_name_override
-        return _TlsConnection(self._host, self._port, timeout, self._context(), name)
+    def _new_connection(self, deadline: float) -> http.client.HTTPConnection:
+        """Connect; ``_disconnect`` clears away what a failure leaves."""
+        context = self._context() if self._secure else None
+        sock = connect(self._host, self._port, deadline, self._hold)
+        if context is not None:
+            name = self._tls.server_name_override or self._host
+            wrapped = context.wrap_socket(sock, server_hostname=name, do_handshake_on_connect=False)
+            sock = wrapped
+            self._hold(sock)
+            wrapped.settimeout(left(deadline))
+            wrapped.do_handshake()
+        connection = self._connection = http.client.HTTPConnection(self._host, self._port)
+        connection.default_port = _PORTS["https" if self._secure else "http"]
+        connection.auto_open = 0
+        connection.sock = sock
+        return connection
+
+    def _hold(self, sock: socket.socket) -> None:
+        """Let ``close`` know the socket that the thread is about to wait for."""
+        self._socket = sock
+        if self._closed:
+            raise ConnectionAbortedError("the exporter is shut down")
 
     def _context(self) -> ssl.SSLContext:
         """Read the files anew each time: certificates are rotated while the agent runs."""
         tls = self._tls
-        context = ssl.create_default_context(cafile=tls.ca_file or None)
+        context = client_context(tls.ca_file, tls.cert_file, tls.key_file)
         if tls.insecure_skip_verify:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
-        if tls.cert_file:
-            context.load_cert_chain(tls.cert_file, tls.key_file)
         return context
 
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
+        sock, self._socket = self._socket, None
         if connection is not None:
             connection.close()
-
-
-class _TlsConnection(http.client.HTTPConnection):
-    """Asks for, and verifies, another name than the one that it connects to."""
-
-    default_port = 443
-
-    def __init__(
-        self, host: str, port: int | None, timeout: float, context: ssl.SSLContext, name: str
-    ) -> None:
-        super().__init__(host, port, timeout=timeout)
-        self._context = context
-        self._name = name or host
-
-    def connect(self) -> None:
-        super().connect()
-        plain = self.sock
-        try:
-            self.sock = self._context.wrap_socket(plain, server_hostname=self._name)
-        except OSError:
-            plain.close()
-            raise
-
-
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
+        if sock is not None:
+            sock.close()
 
 
 def _tls_words(error: ssl.SSLError) -> str:
@@ -198,4 +197,6 @@ def _tls_words(error: ssl.SSLError) -> str:
 
 def _words(error: Exception) -> str:
     strerror = error.strerror if isinstance(error, OSError) else None
+    if strerror and isinstance(error, OSError) and error.filename:
+        return f"{error.filename}: {strerror}"
     return strerror or str(error) or type(error).__name__

@@ -29,6 +29,8 @@ LONGEST_BODY = 64 * 1024
 _RETRYABLE = frozenset({429, 502, 503, 504})
 _CREDENTIALS = frozenset({401, 403})
 _TOO_LARGE = 413
+_DIGITS = 12
+"""Of a number of seconds that are read; more is for ever all the same."""
 # Go's http.MaxBytesReader, as in the Collector's receiver, says so under 400.
 _BODY_TOO_LARGE = "request body too large"
 
@@ -74,7 +76,7 @@ def _good(answer: Answer, kind: str) -> Outcome:
             return _partial_success_json(answer.body)
         if kind == "application/x-protobuf":
             return partial_success(answer.body)
-    except (WireError, ValueError, TypeError, AttributeError):
+    except (WireError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
         return Accepted(0, f"an answer that is no OTLP: {words(answer.body)}")
     return Accepted()
 
@@ -95,7 +97,7 @@ def _said(answer: Answer, kind: str) -> tuple[str, float | None]:
     if kind == "application/json":
         try:
             message = json.loads(answer.body).get("message")
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             message = None
         if isinstance(message, str):
             return words(message), None
@@ -108,10 +110,10 @@ def _retry_after(value: str | None, now: datetime) -> float | None:
         return None
     text = value.strip()
     if text.isascii() and text.isdigit():
-        return float(text)
+        return float(text[:_DIGITS])
     try:
         then = email.utils.parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if then.tzinfo is None:
         then = then.replace(tzinfo=UTC)

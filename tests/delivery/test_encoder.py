@@ -131,11 +131,11 @@ def test_what_is_kept_for_a_stream_is_freed_when_it_has_ended() -> None:
     assert gone() is None
 
 
-def test_what_is_kept_is_freed_too_when_the_batch_is_never_encoded() -> None:
+def test_what_is_kept_is_freed_too_when_the_end_is_never_encoded() -> None:
     encoder = MetricsEncoder("")
     stream = Stream(POWER, {"hw.id": "gpu-0"})
     list(encoder.encode(Batch("s", TIME, RESOURCE, [(stream, 1.0, 0)])))
-    encoder.release(Batch("s", TIME + 1, RESOURCE, [], [stream]))
+    encoder.forget()
     gone = weakref.ref(stream)
     del stream
     gc.collect()

@@ -68,12 +68,12 @@ class MetricsEncoder:
             last = first + size
             rest = max(first - len(points), 0), max(last - len(points), 0)
             yield self._request(batch, points[first:last], ended[rest[0] : rest[1]])
-        self.release(batch)
-
-    def release(self, batch: Batch) -> None:
-        """Free what is kept for streams that are over, also where their batch is never encoded."""
-        for stream in batch.ended:
+        for stream in ended:
             self._streams.pop(stream, None)
+
+    def forget(self) -> None:
+        """Free what is kept for all streams; those that go on are encoded anew once."""
+        self._streams.clear()
 
     def _request(self, batch: Batch, points: Sequence[Point], ended: Sequence[Stream]) -> Encoded:
         groups: dict[Metric, list[bytes]] = {}

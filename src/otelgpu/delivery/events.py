@@ -26,8 +26,8 @@ class EventsEncoder:
             records = b"".join([_record(event) for event in events])
             yield Encoded(self._envelope.around(batch.resource, records), len(events))
 
-    def release(self, batch: EventBatch) -> None:
-        """Nothing is kept for a batch of events."""
+    def forget(self) -> None:
+        """Nothing is kept between batches of events."""
 
 
 def _record(event: Event) -> bytes:

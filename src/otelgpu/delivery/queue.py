@@ -11,6 +11,11 @@ from attrs import define, field, frozen, validators
 
 from otelgpu.delivery.ledger import Drop, Ledger
 
+LARGEST_RAW = 200_000
+"""Most items that wait to be encoded, one batch of any size aside: as objects they take ten times
+the memory of requests, and there are many only while the worker is stuck, in a look-up of a name
+for example."""
+
 
 @frozen
 class BatchConfig:
@@ -32,7 +37,8 @@ class QueueConfig:
     """What waits while the destination does not take it; the oldest is dropped when it is full."""
 
     queue_size: int = field(default=1_000_000, validator=validators.ge(1))
-    """Most points (and as many events) that may wait. Must be above zero."""
+    """Most points (and as many events) that may wait; at most 200,000 of them before they are
+    encoded, which is only while the exporter is stuck. Must be above zero."""
     sizer: str = field(default="items", validator=_items_only)
     """What ``queue_size`` counts: always ``items``, that is points."""
     queue_bytes: int = field(default=32 * 1024 * 1024, validator=validators.ge(1))
@@ -78,8 +84,8 @@ class MemoryQueue(Generic[B]):
         self._requests: deque[Request] = deque()
         self._encoding: tuple[B, float] | None = None
         self._in_flight: Request | None = None
-        self._items = self._bytes = 0
-        self._overflowed: list[B] = []
+        self._items = self._bytes = self._raw = 0
+        self._ended_unseen = False
         self._closed = False
         self._lock = threading.Lock()
 
@@ -95,13 +101,17 @@ class MemoryQueue(Generic[B]):
                 return
             self._pending.append((batch, now))
             self._items += count
+            self._raw += count
             self._make_room()
 
     def start_encoding(self) -> B | None:
         """Return the oldest batch that is not encoded yet, None when there is none."""
         with self._lock:
             self._encoding = self._pending.popleft() if self._pending else None
-            return self._encoding[0] if self._encoding else None
+            if self._encoding is None:
+                return None
+            self._raw -= len(self._encoding[0])
+            return self._encoding[0]
 
     def encoded(self, payloads: Iterable[tuple[bytes, int]], skipped: int, reason: Drop) -> None:
         """Put requests in the place of the batch; drop ``skipped`` items that are in none."""
@@ -115,11 +125,14 @@ class MemoryQueue(Generic[B]):
             self._forget(skipped, reason)
             self._make_room()
 
-    def overflowed(self) -> list[B]:
-        """Return the batches that were dropped before they were encoded, since the last call."""
+    def ended_unseen(self) -> bool:
+        """Return whether, since the last call, ends of streams were dropped before encoding.
+
+        Which streams is not kept: there is no bound to how many end while the worker is stuck.
+        """
         with self._lock:
-            batches, self._overflowed = self._overflowed, []
-            return batches
+            unseen, self._ended_unseen = self._ended_unseen, False
+            return unseen
 
     def take(self) -> Request | None:
         """Take the oldest request into the worker's hands, None when there is none."""
@@ -159,7 +172,7 @@ class MemoryQueue(Generic[B]):
             self._pending.clear()
             self._requests.clear()
             self._encoding = self._in_flight = None
-            self._items = self._bytes = 0
+            self._items = self._bytes = self._raw = 0
             self._ledger.drop(left, Drop.SHUTDOWN)
             return left
 
@@ -197,8 +210,14 @@ class MemoryQueue(Generic[B]):
                 self._bytes -= len(request.payload)
                 self._forget(request.count, Drop.QUEUE_FULL)
             elif self._pending and self._items > self._capacity:
-                batch, _ = self._pending.popleft()
-                self._overflowed.append(batch)
-                self._forget(len(batch), Drop.QUEUE_FULL)
+                self._drop_pending()
             else:
-                return
+                break
+        while self._raw > LARGEST_RAW and len(self._pending) > 1:
+            self._drop_pending()
+
+    def _drop_pending(self) -> None:
+        batch, _ = self._pending.popleft()
+        self._raw -= len(batch)
+        self._ended_unseen |= bool(getattr(batch, "ended", ()))
+        self._forget(len(batch), Drop.QUEUE_FULL)

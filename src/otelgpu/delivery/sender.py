@@ -44,8 +44,8 @@ class Encoder(Protocol[B_contra]):
     def encode(self, batch: B_contra, limit: int) -> Iterator[Encoded]:
         """Yield requests of at most ``limit`` items, 0 for any number."""
 
-    def release(self, batch: B_contra) -> None:
-        """Free what is kept for a batch that is never encoded."""
+    def forget(self) -> None:
+        """Free what is kept between batches: the ends of some streams are never encoded."""
 
 
 @frozen
@@ -93,8 +93,8 @@ class Sender(Generic[B]):
 
     def encode_pending(self) -> None:
         """Turn what came into compressed requests: an outage then holds bytes, not objects."""
-        for batch in self.queue.overflowed():
-            self.lane.encoder.release(batch)
+        if self.queue.ended_unseen():
+            self.lane.encoder.forget()
         while (pending := self.queue.start_encoding()) is not None:
             payloads, skipped, reason = self._encode(pending)
             self.queue.encoded(payloads, skipped, reason)

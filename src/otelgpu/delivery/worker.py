@@ -23,7 +23,9 @@ _AFTER_ERROR = 1.0
 class Worker:
     """Takes batches without waiting and sends them from one thread of its own.
 
-    Signals do not hold each other up: while one waits for its destination, the other goes on.
+    Signals take turns, one request each. While one waits between attempts the other goes on; an
+    attempt that hangs holds both up, for as long as its ``timeout`` (and a look-up of a name, which
+    has no time limit).
     """
 
     def __init__(

@@ -63,6 +63,21 @@ def test_a_signal_has_its_own_or_the_exporters() -> None:
         ({"endpoint": "http://"}, "is no URL of a host"),
         ({"endpoint": "http://a b"}, "is no URL of a host"),
         ({"endpoint": "http://a:99999"}, "out of range"),
+        ({"endpoint": "http://a..b:4318"}, "cannot be the name of a host; write labels"),
+        ({"endpoint": f"http://{'a' * 64}.example:4318"}, "cannot be the name of a host"),
+        ({"endpoint": "http://a:0"}, "port 0 is none"),
+        ({"endpoint": "http://a:4318/?token=x"}, "write the whole URLs as metrics_endpoint"),
+        ({"endpoint": "http://a:4318/#x"}, "leave out #"),
+        ({"metrics_endpoint": "http://a..b/v1/metrics"}, "cannot be the name of a host"),
+        ({"logs_endpoint": "http://a/v1/logs#x"}, "leave out #"),
+        ({"tls": {"server_name_override": ".a"}}, "cannot be the name of a host"),
+        ({"headers": {"Content-Length": "1"}}, "Content-Length is the exporter's own; leave it"),
+        ({"headers": {"transfer-encoding": "chunked"}}, "leave it out"),
+        ({"headers": {"CONTENT-ENCODING": "br"}}, "write compression instead"),
+        ({"headers": {"Content-Type": "text/plain"}}, "leave it out"),
+        ({"headers": {"Host": "a"}}, "write endpoint instead"),
+        ({"metrics": {"headers": {"Connection": "close"}}}, "leave it out"),
+        ({"headers": {"Api-Key": "a", "api-key": "b"}}, "api-key is written twice"),
         ({"timeout": "0s"}, "timeout must be longer than 0s"),
         ({"headers": {"a b": "c"}}, "no name of a header"),
         ({"headers": {"a": "b\nc"}}, "not printable ASCII"),
@@ -90,7 +105,11 @@ def test_mistakes_over_http_are_told_with_their_remedy(raw: dict[str, Any], word
         "https://otlp.example.com:4317/",
         "[::1]:4317",
         "unix:///run/otlp.sock",
+        "unix:/run/otlp.sock",
+        "unix:otlp.sock",
         "dns:///otlp.example.com:4317",
+        "dns://192.0.2.1/otlp.example.com:4317",
+        "dns:otlp.example.com",
     ],
 )
 def test_endpoints_of_grpc(endpoint: str) -> None:
@@ -103,7 +122,23 @@ def test_endpoints_of_grpc(endpoint: str) -> None:
         ({"endpoint": "localhost"}, "names no host and port; write localhost:4317"),
         ({"endpoint": "http://localhost:4318/v1/metrics"}, "gRPC takes no path"),
         ({"endpoint": "ftp://localhost:4317"}, "scheme ftp is not known"),
+        ({"endpoint": "http://user:pw@localhost:4317/x"}, "does not belong in a URL"),
+        ({"endpoint": "user:pw@localhost"}, "does not belong in a URL"),
+        ({"endpoint": "localhost:4317?x=pw"}, "gRPC takes no path"),
+        ({"endpoint": "a..b:4317"}, "cannot be the name of a host"),
+        ({"endpoint": "dns:"}, "write dns:///localhost:4317"),
+        ({"endpoint": "dns:///"}, "write dns:///localhost:4317"),
+        ({"endpoint": "dns://192.0.2.1"}, "write dns:///localhost:4317"),
+        ({"endpoint": "dns:///a..b"}, "cannot be the name of a host"),
+        ({"endpoint": "unix:"}, "names no socket; write unix:///path"),
+        ({"endpoint": "unix:///"}, "names no socket; write unix:///path"),
+        ({"metrics_endpoint": "unix://run/otlp.sock"}, "write unix:///path or unix:path"),
         ({"headers": {"token-bin": "a"}}, "would be binary"),
+        ({"headers": {"x!#": "a"}}, "is no name in gRPC"),
+        ({"headers": {"x": "a\tb"}}, "not printable ASCII"),
+        ({"headers": {"grpc-timeout": "1"}}, "gRPC's own; leave it out"),
+        ({"headers": {"Content-Type": "a"}}, "gRPC's own; leave it out"),
+        ({"headers": {"X": "a", "x": "b"}}, "written twice"),
         ({"tls": {"insecure_skip_verify": True}}, "insecure_skip_verify"),
     ],
 )
@@ -111,6 +146,12 @@ def test_mistakes_over_grpc_are_told_with_their_remedy(raw: dict[str, Any], word
     with pytest.raises(ConfigError) as caught:
         grpc(**raw)
     assert words in str(caught.value)
+    assert "pw" not in str(caught.value)
+
+
+def test_a_whole_url_may_have_a_query() -> None:
+    url = "https://otlp.example.com/in?tenant=a"
+    assert http(metrics_endpoint=url).metrics_endpoint == url
 
 
 def test_defaults_are_valid() -> None:

@@ -221,5 +221,5 @@ def test_mutual_tls(certs: certificates.Certificates) -> None:
 
 def test_a_missing_file_is_found_at_start(tmp_path: Path) -> None:
     tls = GrpcTlsConfig(ca_file=str(tmp_path / "none.pem"))
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(OSError, match=r"none\.pem"):
         GrpcTransport(evolve(destination("https://x:1"), tls=tls), METRICS).open()
