@@ -16,8 +16,6 @@ class Ending(Enum):
     """How a connection is closed after its last answer."""
 
     FIN = "fin"
-    RESET = "reset"
-    """Not before ``wait_closed``: a reset may overtake the answer."""
     NOTIFY = "notify"
     """TLS says that it is over, then closes."""
 
@@ -42,13 +40,11 @@ class RawServer:
         self.heads: list[bytes] = []
         self._closed = 0
         self._stopping = False
-        self._answer_read = threading.Semaphore(0)
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._serve)
 
     def wait_closed(self, count: int) -> None:
         """Wait until ``count`` connections were closed; fail after ten seconds."""
-        self._answer_read.release()
         with self._changed:
             assert self._changed.wait_for(lambda: self._closed >= count, 10)
 
@@ -82,10 +78,7 @@ class RawServer:
             for answer in answers:
                 self._read(peer)
                 peer.sendall(answer)
-            if self._ending is Ending.RESET:
-                self._answer_read.acquire(timeout=10)
-                peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            elif self._ending is Ending.NOTIFY and isinstance(peer, ssl.SSLSocket):
+            if self._ending is Ending.NOTIFY and isinstance(peer, ssl.SSLSocket):
                 peer.settimeout(0.1)  # the client answers it only when it sends again
                 peer.unwrap()
 
