@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from queue import SimpleQueue
 from types import FrameType
 
 import click
@@ -21,7 +22,7 @@ from otelgpu.telemetry.logs import configure
 @config_option
 def run(files: tuple[Path, ...]) -> int:
     """Read GPUs and send their telemetry until SIGTERM or SIGINT."""
-    stop = _stop_on_signals()
+    wait_for_signal = _stop_on_signals()
     document = read(files)
     logs = document.service.telemetry.logs
     configure(sys.stderr, logs.level, logs.encoding)
@@ -33,15 +34,19 @@ def run(files: tuple[Path, ...]) -> int:
         log.error("%s", error)  # noqa: TRY400 - its words say it all
         return 1
     log.info("started: %s", ", ".join(document.pipelines))
-    stop.get()
+    wait_for_signal()
     log.info("stopping")
     agent.stop()
     return 0
 
 
-def _stop_on_signals() -> SimpleQueue[int]:
-    # Its put is reentrant; an event's lock may be held by the very code that a signal interrupts.
-    stop: SimpleQueue[int] = SimpleQueue()
+def _stop_on_signals() -> Callable[[], None]:
+    """Take SIGINT and SIGTERM as requests to stop; return what waits for one."""
+    # A lock or a queue may miss a signal that comes right before it blocks: the handler, which runs
+    # between two steps of the main thread, would wait for it for ever. A byte is there already.
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    signal.set_wakeup_fd(writer.fileno())
     asked: list[int] = []
 
     def on_signal(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 - the signal's form
@@ -49,8 +54,12 @@ def _stop_on_signals() -> SimpleQueue[int]:
             # Asked twice: whoever asks does not want to wait for the drain.
             os._exit(1)
         asked.append(number)
-        stop.put(number)
+
+    def wait() -> None:
+        # Both ends live as long as this function does.
+        while not asked and writer.fileno() >= 0:
+            reader.recv(1)
 
     signal.signal(signal.SIGINT, on_signal)
     signal.signal(signal.SIGTERM, on_signal)
-    return stop
+    return wait
