@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import pytest
@@ -41,7 +40,6 @@ def readings() -> Readings:
 
 READINGS = readings()
 RESOURCE = Resource({"service.name": "otelgpu", "host.name": "node"})
-logging.disable()
 
 
 def _batch(epochs: Epochs, time: int) -> Batch:

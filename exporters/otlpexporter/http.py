@@ -199,4 +199,5 @@ def _words(error: Exception) -> str:
     strerror = error.strerror if isinstance(error, OSError) else None
     if strerror and isinstance(error, OSError) and error.filename:
         return f"{error.filename}: {strerror}"
-    return strerror or str(error) or type(error).__name__
+    # A server that speaks no HTTP has its line in here: it must not write lines of our log.
+    return words(strerror or str(error) or type(error).__name__)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nvmlreceiver.calls import MINUTE
 from nvmlreceiver.device import NvmlDevice
-from nvmlreceiver.fields import SOURCE, values
+from nvmlreceiver.fields import SOURCE, FieldValues
 from nvmlreceiver.readings import (
     clocks,
     inventory,
@@ -22,13 +22,14 @@ from otelgpu.scraping.table import Batched, Row
 
 def table(sysfs: Path) -> list[Row[NvmlDevice]]:
     """Return the rows; ``sysfs`` is where sysfs is mounted."""
+    read_fields = FieldValues()
     return [
         *inventory.rows(sysfs),
         *utilization.ROWS,
         *memory.ROWS,
         Batched(
             SOURCE,
-            values,
+            read_fields,
             [
                 *power.FIELDS,
                 *thermal.FIELDS,
@@ -37,7 +38,7 @@ def table(sysfs: Path) -> list[Row[NvmlDevice]]:
                 *reliability.FIELDS,
             ],
         ),
-        Batched(SOURCE, values, [*power.SLOW_FIELDS, *reliability.SLOW_FIELDS], every=MINUTE),
+        Batched(SOURCE, read_fields, [*power.SLOW_FIELDS, *reliability.SLOW_FIELDS], every=MINUTE),
         *thermal.ROWS,
         *clocks.ROWS,
         *links.ROWS,

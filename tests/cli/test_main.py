@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from tests.cli.process import run
 
@@ -33,3 +36,10 @@ def test_a_check_that_fails_has_its_exit_code(tmp_path: object) -> None:
     done = run("semconv", "check", "--registry", str(tmp_path))
     assert done.returncode in {1, 2}
     assert "Traceback" not in done.stderr
+
+
+def test_windows_is_told_where_it_runs() -> None:
+    code = "import sys; from otelgpu.cli import main; sys.platform = 'win32'; main()"
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "WSL2" in done.stderr

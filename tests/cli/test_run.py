@@ -52,6 +52,24 @@ def test_a_second_signal_ends_it_at_once(config: Callable[[str], Path]) -> None:
                 assert time.monotonic() - began < 5
 
 
+def test_a_warning_of_the_configuration_is_json_too(config: Callable[[str], Path]) -> None:
+    text = """
+receivers: {simulator: {}, nvml: {}}
+exporters: {otlp_http: {endpoint: "http://127.0.0.1:9"}}
+service:
+  telemetry: {logs: {encoding: json}}
+  pipelines: {metrics: {receivers: [simulator], exporters: [otlp_http]}}
+"""
+    with running("--config", config(text)) as agent:
+        agent.wait_for("started")
+        agent.signal(signal.SIGTERM)
+        assert agent.end() == 0
+        agent.wait_for("stopping")
+        told = [json.loads(line) for line in agent.lines]
+    assert told[0]["level"] == "warning"
+    assert "receivers::nvml: is not used" in told[0]["message"]
+
+
 def test_points_are_shown_and_logs_are_json(config: Callable[[str], Path]) -> None:
     text = """
 receivers: {simulator: {collection_interval: 100ms, devices: [{model: AMD Instinct MI300X}]}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,8 @@ class BadConfigurationError(click.ClickException):
         super().__init__("\n".join([head, *(f"  {mistake}" for mistake in error.mistakes)]))
 
 
-def read(files: Sequence[Path]) -> Document:
-    """Return the checked configuration; warnings go to stderr.
+def read(files: Sequence[Path], warn: Callable[[str], None] | None = None) -> Document:
+    """Return the checked configuration; warnings go to ``warn``, else to stderr.
 
     Raises:
         BadConfigurationError: with every mistake.
@@ -62,15 +62,20 @@ def read(files: Sequence[Path]) -> Document:
         findings.check()
     except ConfigError as error:
         raise BadConfigurationError(error) from error
-    for warning in document.warnings:
-        _say(f"warning: {warning}")
-    if environ.get(_PREFERENCE, "cumulative").lower() in {"delta", "lowmemory"}:
-        _say(
-            f"warning: {_PREFERENCE}={environ[_PREFERENCE]} is not followed: points are cumulative."
-            " For a destination that takes deltas, send through an OpenTelemetry Collector with"
-            " collector-config/delta.yaml (processor cumulative_to_delta)."
-        )
+    for warning in _warnings(document, environ):
+        (warn or _warn)(warning)
     return document
+
+
+def _warnings(document: Document, environ: Mapping[str, str]) -> list[str]:
+    found = [str(warning) for warning in document.warnings]
+    if environ.get(_PREFERENCE, "cumulative").lower() in {"delta", "lowmemory"}:
+        found.append(
+            f"{_PREFERENCE}={environ[_PREFERENCE]} is not followed: points are cumulative. For a "
+            "destination that takes deltas, send through an OpenTelemetry Collector with "
+            "collector-config/delta.yaml (processor cumulative_to_delta)."
+        )
+    return found
 
 
 def environment(document: Document) -> Environment:
@@ -87,6 +92,10 @@ def environment(document: Document) -> Environment:
 class _SystemClock:
     time_ns = staticmethod(time.time_ns)
     monotonic = staticmethod(time.monotonic)
+
+
+def _warn(text: str) -> None:
+    _say(f"warning: {text}")
 
 
 def _say(text: str) -> None:

@@ -23,10 +23,14 @@ from otelgpu.telemetry.logs import configure
 def run(files: tuple[Path, ...]) -> int:
     """Read GPUs and send their telemetry until SIGTERM or SIGINT."""
     wait_for_signal = _stop_on_signals()
-    document = read(files)
+    warnings: list[str] = []
+    document = read(files, warnings.append)
     logs = document.service.telemetry.logs
     configure(sys.stderr, logs.level, logs.encoding)
     log = logging.getLogger("otelgpu")
+    for warning in warnings:
+        # Only now is it known in which form the log is to be.
+        log.warning("%s", warning)
     agent = Agent(document, environment(document))
     try:
         agent.start()

@@ -26,13 +26,12 @@ would be a whole interval."""
 class _Row:
     """A row of the table for one device."""
 
-    __slots__ = ("batched", "due", "row", "slots")
+    __slots__ = ("due", "row", "slots")
 
     def __init__(self, row: Row[Any], slots: list[Slot]) -> None:
         self.row = row
         self.slots = slots
         self.due = float("-inf")
-        self.batched = isinstance(row, Batched)
 
     def wanted(self, again: float, retries: int) -> list[Slot]:
         """Return what to ask for; ``again`` is when what was not there must have been due."""

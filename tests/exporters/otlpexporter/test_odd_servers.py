@@ -147,3 +147,14 @@ def test_a_file_without_certificates_is_found_at_start(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no certificates in PEM format") as caught:
         HttpTransport(to).open()
     assert caught.value.filename == str(file)
+
+
+def test_a_server_writes_no_lines_of_our_log() -> None:
+    with (
+        RawServer([b"SSH-2.0-OpenSSH\r\nforged\r\n\r\n"]) as server,
+        http(f"http://127.0.0.1:{server.port}") as sender,
+    ):
+        result = sender.send(PAYLOAD, 10)
+    assert isinstance(result, Retry)
+    assert "SSH-2.0" in result.words
+    assert result.words.isprintable()

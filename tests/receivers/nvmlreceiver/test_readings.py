@@ -148,6 +148,36 @@ def test_a_detail_that_always_fails_does_not_keep_a_gpu_nameless(
     assert _info(made.scrape(after=600))["hw.serial_number"] == "1652823000000"
 
 
+def test_a_refusal_that_passes_changes_no_meaning(fake: FakeNvml, receiver: Make) -> None:
+    """Correctable errors and replays are two things: one must not end and the other begin."""
+    fake.configure(gpus=1)
+    made = receiver()
+    made.scrape()
+    for _ in range(3):
+        fake.configure("fi_error.173=NOT_SUPPORTED", gpus=1)
+        readings = made.scrape(after=1)
+        assert value(readings, "hw.gpu.link.errors", error_type="correctable") is None
+        assert value(readings, "hw.gpu.link.errors", error_type="replay") is None
+        fake.configure(gpus=1)
+        readings = made.scrape(after=1)
+        assert value(readings, "hw.gpu.link.errors", error_type="correctable") == 0
+
+
+def test_a_field_that_is_gone_for_good_is_read_by_the_other_call(
+    fake: FakeNvml, receiver: Make
+) -> None:
+    fake.configure(gpus=1)
+    made = receiver()
+    made.scrape()
+    fake.configure("fi_error.173=NOT_SUPPORTED", gpus=1)
+    for _ in range(3):
+        made.scrape(after=1)
+    readings = made.until(
+        lambda found: value(found, "hw.gpu.link.errors", error_type="replay") is not None
+    )
+    assert value(readings, "hw.gpu.link.errors", error_type="correctable") is None
+
+
 def test_without_ecc_there_are_no_error_counts(fake: FakeNvml, receiver: Make) -> None:
     fake.configure("value.ecc_mode=0", gpus=1)
     readings = receiver().scrape()
