@@ -1,4 +1,4 @@
-"""`otelgpu once` on the fake driver: one document, conformant, within the bounds of each profile."""
+"""`otelgpu once` on the fake driver: one document, conformant, within each profile's bounds."""
 
 import os
 import subprocess
@@ -10,10 +10,11 @@ from google.protobuf import json_format
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
     ExportMetricsServiceRequest,
 )
-from otelgpu.testing import assert_points, from_otlp
 from tests.e2e.agent import OTELGPU
 from tests.e2e.points import points
 from tests.fakes.nvml_fake import FakeNvml
+
+from otelgpu.testing import assert_points, from_otlp
 
 GPUS = 8
 
