@@ -89,21 +89,12 @@ class Binding:
             ReadError: as ``call`` does.
 
         """
-        return int(_present(self._ask(self._fan_rpm, (handle, fan))))
-
-    def _fan_rpm(self, handle: Any, fan: int) -> Any:
         # pynvml's own function asks for the first fan only.
         info = self._module.c_nvmlFanSpeedInfo_t()
         info.version = self._module.nvmlFanSpeedInfo_v1
         info.fan = fan
-        try:
-            entry = self._module.nvmlLib.nvmlDeviceGetFanSpeedRPM
-        except AttributeError:
-            raise self._error(self._module.NVML_ERROR_FUNCTION_NOT_FOUND) from None
-        code = entry(handle, byref(info))
-        if code:
-            raise self._error(code)
-        return info.speed
+        self.invoke("nvmlDeviceGetFanSpeedRPM", handle, byref(info))
+        return int(_present(info.speed))
 
     def fabric(self, handle: Any) -> Any:
         """Return the structure of nvmlDeviceGetGpuFabricInfoV, version 2.
@@ -115,6 +106,25 @@ class Binding:
         info = self._module.c_nvmlGpuFabricInfo_v2_t()
         self._ask(self._module.nvmlDeviceGetGpuFabricInfoV, (handle, byref(info)))
         return info
+
+    def invoke(self, function: str, *arguments: Any) -> None:
+        """Call a function of the library itself with ctypes' arguments; results are in them.
+
+        For what pynvml lacks, lays out in one way only, or allocates anew at each call.
+
+        Raises:
+            ReadError: as ``call`` does.
+
+        """
+        self._ask(self._enter, (function, *arguments))
+
+    def _enter(self, function: str, *arguments: Any) -> None:
+        entry = getattr(self._module.nvmlLib, function, None)
+        if entry is None:
+            raise self._error(self._module.NVML_ERROR_FUNCTION_NOT_FOUND)
+        code = entry(*arguments)
+        if code:
+            raise self._error(code)
 
     def _ask(self, entry: Any, arguments: Sequence[Any]) -> Any:
         self.asked = True

@@ -34,8 +34,23 @@ class Traits:
 
 
 @frozen
+class Instance:
+    """A MIG compute instance and the GPU instance that it is part of."""
+
+    parent: NvmlDevice
+    """The GPU."""
+    gpu_instance: int
+    compute_instance: int
+    profile: str | None
+    """As NVIDIA names it, such as ``1g.10gb``."""
+    leads: bool
+    """Whether it is the first of its GPU instance. Memory and activity belong to the GPU instance,
+    so they are told of the first compute instance alone, or plain sums would be wrong."""
+
+
+@frozen
 class NvmlDevice:
-    """A whole GPU.
+    """A whole GPU, or a MIG instance of one.
 
     ``handle`` is valid while the library stays open; ``session`` counts its openings, so that a
     GPU found after another one is a new device and all that describes it is read anew.
@@ -49,6 +64,10 @@ class NvmlDevice:
     index: int
     pci_address: str | None
     traits: Traits
+    partitioned: bool = False
+    """Whether the GPU is in MIG mode: memory, processes and activity are its instances'."""
+    instance: Instance | None = None
+    """Which instance this is; None of a whole GPU."""
 
     def ask(self, function: str, *arguments: Any) -> Any:
         """Call an NVML function on this GPU.
