@@ -21,7 +21,7 @@ def _create(settings: Settings, config: AmdSmiConfig, hand_over: HandOver) -> Co
         Vendor("AMD", "amdsmi", partial(config.expected, _PCI_VENDOR)),
         AmdSmiClient(Search(config.library, config.rocm_path)),
         # Rows come with the client that reads.
-        table=(),
+        table=lambda _: (),
         enabled=config.enabled,
         pace=config.pace,
     )

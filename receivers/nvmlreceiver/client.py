@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
+from attrs import evolve
+
 from nvmlreceiver.binding import Binding
 from nvmlreceiver.device import NvmlDevice, address
 from nvmlreceiver.identity import Found, identify
 from nvmlreceiver.library import Library
+from nvmlreceiver.mig import in_mig_mode
 from otelgpu.scraping.discovery import Inventory, Unreadable
 from otelgpu.scraping.errors import ReadError, TargetLostError
 from otelgpu.scraping.pci import PciFunctions
@@ -31,6 +34,8 @@ class NvmlClient:
         self._session = 0
         self._opened_with: PciFunctions | None = None
         self._known: dict[int | None, Found] = {}
+        self._partitioned: dict[str, bool | None] = {}
+        """MIG mode by GPU; None of a model that has none."""
 
     def discover(self, may_close: Callable[[], bool]) -> Inventory[NvmlDevice]:
         """Return the GPUs.
@@ -82,7 +87,8 @@ class NvmlClient:
         uuids = Counter(one.uuid for one in found)
         for one in found:
             try:
-                devices.append(one.device(binding, self._session, unique=uuids[one.uuid] == 1))
+                device = one.device(binding, self._session, unique=uuids[one.uuid] == 1)
+                devices.append(evolve(device, partitioned=self._in_mig_mode(binding, device)))
             except ReadError as error:
                 unreadable.append(Unreadable(f"index {one.index}", error))
         return Inventory(devices, unreadable)
@@ -98,6 +104,15 @@ class NvmlClient:
                 self._known[place] = known
         return known.at(index)
 
+    def _in_mig_mode(self, binding: Binding, device: NvmlDevice) -> bool:
+        """Return whether a GPU is in MIG mode: what it was, where the driver cannot tell now."""
+        known = self._partitioned.get(device.id, False)
+        if known is not None:
+            with suppress(ReadError):
+                known = in_mig_mode(binding, device.handle)
+        self._partitioned[device.id] = known
+        return bool(known)
+
     def _open(self) -> Binding:
         binding = Binding(self._library.load())
         present = self._present()
@@ -108,6 +123,7 @@ class NvmlClient:
         self._session += 1
         self._opened_with = present
         self._known.clear()
+        self._partitioned.clear()
         self._binding = binding
         return binding
 

@@ -20,15 +20,17 @@ PCI_VENDOR = "0x10de"
 def make_scraper(settings: Settings, config: NvmlConfig) -> Scraper:
     """Return what reads all GPUs of the node once."""
     # Only an agent that reads NVIDIA GPUs pays for what the table needs.
-    from nvmlreceiver.table import table  # noqa: PLC0415
+    from nvmlreceiver.mig import Instances  # noqa: PLC0415
+    from nvmlreceiver.table import Table  # noqa: PLC0415
 
     return DeviceScraper(
         settings,
         Vendor("NVIDIA", "nvml", partial(config.expected, PCI_VENDOR)),
         _client(config),
-        table(config.sysfs),
+        Table(config.sysfs).rows,
         config.enabled,
         config.pace,
+        Instances(),
     )
 
 

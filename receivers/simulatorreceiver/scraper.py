@@ -68,7 +68,7 @@ def _scraper(
         settings,
         Vendor(vendor, "simulator", expected),
         SimulatedClient(own),
-        TABLES[vendor],
+        lambda _: TABLES[vendor],
         config.enabled,
         pace,
     )

@@ -42,7 +42,7 @@ class Bench:
             self.settings,
             Vendor("ACME", "acme", lambda: expected),
             self.library,
-            table,
+            lambda _: table,
             enabled,
             Pace(interval=budget, timeout=timeout),
         )

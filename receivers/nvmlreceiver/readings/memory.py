@@ -61,8 +61,6 @@ def _known(value: Any) -> int | None:
 memory_info = first_of(_second, _first)
 """Memory of a GPU by nvmlDeviceGetMemoryInfo_v2, else by its first version."""
 
-_BAR1 = {HW_GPU_MEMORY_REGION: HwGpuMemoryRegion.BAR1}
-
 ROWS: list[Row[NvmlDevice]] = [
     Read(
         "nvmlDeviceGetMemoryInfo_v2",
@@ -75,12 +73,17 @@ ROWS: list[Row[NvmlDevice]] = [
             Emit(HW_GPU_MEMORY_UTILIZATION, lambda m: m.utilization),
         ],
     ),
+]
+
+_WINDOW = {HW_GPU_MEMORY_REGION: HwGpuMemoryRegion.BAR1}
+
+BAR1: list[Row[NvmlDevice]] = [
     Read(
         "nvmlDeviceGetBAR1MemoryInfo",
         call("nvmlDeviceGetBAR1MemoryInfo"),
         [
-            Emit(HW_GPU_MEMORY_REGION_LIMIT, lambda b: _known(b.bar1Total), _BAR1),
-            Emit(HW_GPU_MEMORY_REGION_USAGE, lambda b: _known(b.bar1Used), _BAR1),
+            Emit(HW_GPU_MEMORY_REGION_LIMIT, lambda b: _known(b.bar1Total), _WINDOW),
+            Emit(HW_GPU_MEMORY_REGION_USAGE, lambda b: _known(b.bar1Used), _WINDOW),
         ],
     ),
 ]

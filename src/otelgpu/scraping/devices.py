@@ -10,9 +10,10 @@ from attrs import frozen
 from otelgpu.component import Settings
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
-from otelgpu.scraping.device import Device, DeviceTarget
+from otelgpu.scraping.device import Device, DeviceTarget, NoPartitions, Partitions
 from otelgpu.scraping.discovery import SHORTEST, Client, Discovery, Permission
 from otelgpu.scraping.pci import PciFunctions
+from otelgpu.scraping.reading import DeviceReading
 from otelgpu.scraping.table import Table
 from otelgpu.scraping.target import Target, TargetReader
 from otelgpu.semconv.metrics import (
@@ -62,16 +63,20 @@ class DeviceScraper(Generic[D]):
         settings: Settings,
         vendor: Vendor,
         client: Client[D],
-        table: Table[D],
+        table: Callable[[D], Table[D]],
         enabled: Callable[[Metric], bool],
         pace: Pace,
+        partitions: Partitions[D] | None = None,
     ) -> None:
+        """``table`` returns the rows for a device or a partition, made for it alone."""
         self._settings = settings
         self._telemetry = settings.telemetry
         self._log = settings.logger
         self._vendor = vendor
         self._table = table
-        self._enabled = enabled
+        self.partitions: Partitions[D] = partitions or NoPartitions()
+        self.enabled = enabled
+        self.streams = settings.streams
         self._pace = pace
         clock = settings.clock.monotonic
         self._discovery = Discovery(client, pace.discovery, clock, pace.shortest)
@@ -153,27 +158,41 @@ class DeviceScraper(Generic[D]):
 
     def _target(self, device: D) -> DeviceTarget[D]:
         known = self._targets.get(device.id)
-        if known is not None and (known.device == device or known.id in self._reader.hung):
-            return known
-        return DeviceTarget(
-            device,
-            self._table,
-            self._enabled,
-            self._settings.streams,
+        if known is None:
+            return DeviceTarget(device, self)
+        if known.device != device and known.id not in self._reader.hung:
+            known.renew(device)
+        return known
+
+    def bind(self, device: D) -> DeviceReading[D]:
+        """Return the table of a device or a partition, bound to it."""
+        return DeviceReading(
+            self._table(device),
+            device.attributes,
+            self.enabled,
+            self.streams,
             self._settings.clock.monotonic,
-            self._drop,
         )
 
     def _say_changes(self, targets: dict[str, DeviceTarget[D]]) -> None:
         for name in targets:
             if name not in self._targets:
-                self._log.info("found %s", name)
-        for name in self._targets:
-            if name not in targets:
-                self._log.warning("%s is gone", name)
-                # Partitions come with new ids: what was counted for old ones must not pile up.
-                for metric in (OTELGPU_SCRAPE_DROPPED, OTELGPU_TARGET_HUNG):
-                    self._telemetry.forget(metric, {"hw.id": name})
+                self.came(name)
+        for target in self._targets.values():
+            if target.id not in targets:
+                for name in target.ids:
+                    self.went(name)
+
+    def came(self, name: str) -> None:
+        """Say that a device or a partition is there."""
+        self._log.info("found %s", name)
+
+    def went(self, name: str) -> None:
+        """Say that it is gone, and forget what was counted for it."""
+        self._log.warning("%s is gone", name)
+        # Partitions come with new ids: what was counted for old ones must not pile up.
+        for metric in (OTELGPU_SCRAPE_DROPPED, OTELGPU_TARGET_HUNG):
+            self._telemetry.forget(metric, {"hw.id": name})
 
     def _begin_with(self, target: Target | None) -> None:
         """Begin the next cycle with a target that this one had no time for."""
@@ -215,7 +234,8 @@ class DeviceScraper(Generic[D]):
             yield "nothing_readable", f"none of {len(targets)} devices answers a call"
         yield OK, f"{up} of {len(targets)} devices"
 
-    def _drop(self, device: str, metric: Metric, reason: str) -> None:
+    def drop(self, device: str, metric: Metric, reason: str) -> None:
+        """Count a missing point."""
         attributes = {"otelgpu.metric": metric.name, "error.type": reason}
         if reason != "unsupported":
             # What a model does not have would be one more series for each device for ever.

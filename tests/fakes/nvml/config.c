@@ -62,7 +62,7 @@ static char *read_file(struct stat *status)
 static bool is_consistent(const struct config *config)
 {
     for (int gpu = 0; gpu < MAX_GPUS; gpu++) {
-        if (config->instances[gpu] && !config->profile->slice) {
+        if (config->mig_mode[gpu] && !config->profile->slice) {
             fprintf(stderr, "fake-nvml: %s has no MIG\n", config->profile->key);
             return false;
         }

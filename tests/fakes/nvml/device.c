@@ -12,6 +12,20 @@ nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t device, u32 *index)
     return put_u32(&call, index, position);
 }
 
+// "MODEL MIG 1c.2g.20gb": the compute instance is named where it is a part of its GPU instance.
+static void put_slice(const struct call *call, const char *model, char *text, size_t size)
+{
+    const struct slot *slot = slot_of(call, call->instance);
+    u64 gib = (memory_total(call) + (1ull << 30) - 1) >> 30;
+    char part[8] = "";
+    if (slot->compute_slices != slot->slices)
+        snprintf(part, sizeof part, "%uc.", slot->compute_slices);
+    if (slot->slices == 1)
+        snprintf(text, size, "%s MIG %s", model, call->profile->slice);
+    else
+        snprintf(text, size, "%s MIG %s%ug.%llugb", model, part, slot->slices, gib);
+}
+
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, u32 length)
 {
     ENTER(device);
@@ -20,7 +34,7 @@ nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *name, u32 length)
     if (call.instance < 0)
         snprintf(text, sizeof text, "%s", model);
     else
-        snprintf(text, sizeof text, "%s MIG %s", model, call.profile->slice);
+        put_slice(&call, model, text, sizeof text);
     return put_text(&call, name, length, text);
 }
 

@@ -69,6 +69,13 @@ struct rule {
     _Atomic u64 matched;  // calls seen so far
 };
 
+// A MIG compute instance, and the GPU instance that it is part of.
+struct slot {
+    u32 gpu_instance, compute_instance;
+    u32 slices, compute_slices;  // of the GPU instance, and of the compute instance
+    u32 tag;                     // another one makes it another instance in the same place
+};
+
 struct pid_list {
     int gpu, count;
     u32 pids[MAX_PIDS];
@@ -80,6 +87,8 @@ struct config {
     u64 generation;
     const struct profile *profile;
     int gpus, processes, instances[MAX_GPUS];
+    struct slot slots[MAX_GPUS][MAX_INSTANCES];
+    bool mig_mode[MAX_GPUS];  // also without any instance
     bool is_static, hidden[MAX_GPUS], lost[MAX_GPUS];
     u64 lost_after[MAX_GPUS], uncorrected[MAX_GPUS];
     _Atomic u64 device_calls[MAX_GPUS];
@@ -172,7 +181,7 @@ struct session *current_session(void);
 #define WITH(feature) SUPPORTED_IF(call.profile->features & (feature))
 #define FULL_GPU_ONLY() SUPPORTED_IF(call.instance < 0)
 // Utilization of a partitioned GPU is unknown to the driver, for the GPU as for its instances.
-#define NOT_IN_MIG_MODE() SUPPORTED_IF(call.instance < 0 && call.config->instances[call.gpu] == 0)
+#define NOT_IN_MIG_MODE() SUPPORTED_IF(call.instance < 0 && !call.config->mig_mode[call.gpu])
 
 nvmlReturn_t put_u32(const struct call *call, u32 *out, u64 value);
 nvmlReturn_t put_u64(const struct call *call, u64 *out, u64 value);
@@ -212,7 +221,11 @@ u64 wall_us(void);
 void format_uuid(const struct config *config, const struct nvmlDevice_st *device, char out[96]);
 void format_serial(int gpu, char out[32]);
 u32 pci_bus(int gpu);
-u32 gpu_instance_id(int instance);
+
+// mig.c
+bool parse_layout(struct config *config, int gpu, char *text);
+const struct slot *slot_of(const struct call *call, int instance);
+int instance_by_gpu_instance(const struct call *call, u32 gpu_instance);
 
 // processes.c
 u32 process_count(const struct call *call);

@@ -59,9 +59,7 @@ nvmlReturn_t nvmlGpmMigSampleGet(nvmlDevice_t device, u32 gpu_instance, nvmlGpmS
 {
     ENTER(device);
     FULL_GPU_ONLY();
-    u32 first = gpu_instance_id(0);
-    REQUIRE(gpu_instance >= first);
-    REQUIRE((int)(gpu_instance - first) < call.config->instances[call.gpu]);
+    REQUIRE(instance_by_gpu_instance(&call, gpu_instance) >= 0);
     return take_sample(&call, sample);
 }
 

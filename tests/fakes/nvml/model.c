@@ -122,10 +122,12 @@ u64 memory_temperature(const struct call *call)
     return value_of(call, "temp_mem", 35 + (u64)(exact_utilization(call) * 0.4));
 }
 
-// An instance of the smallest profile holds one eighth of the memory.
+// Each of eight memory slices holds one eighth of the memory; the largest profile has all.
 static u64 share(const struct call *call, u64 bytes)
 {
-    return call->instance < 0 ? bytes : bytes / 8;
+    if (call->instance < 0) return bytes;
+    u32 slices = slot_of(call, call->instance)->slices;
+    return slices == 7 ? bytes : bytes / 8 * (slices == 3 ? 4 : slices);
 }
 
 u64 memory_total(const struct call *call)
@@ -205,7 +207,8 @@ void format_uuid(const struct config *config, const struct nvmlDevice_st *device
     if (device->instance < 0)
         snprintf(out, 96, "GPU-%08x-1111-2222-3333-%012x", seed, device->gpu + 1);
     else
-        snprintf(out, 96, "MIG-%08x-4444-5555-6666-%06x%06x", seed, device->gpu + 1,
+        snprintf(out, 96, "MIG-%08x-4444-5555-%04x-%06x%06x", seed,
+                 0x6666 ^ config->slots[device->gpu][device->instance].tag, device->gpu + 1,
                  device->instance + 1);
 }
 
@@ -217,10 +220,4 @@ void format_serial(int gpu, char out[32])
 u32 pci_bus(int gpu)
 {
     return 0x1au + (u32)gpu;
-}
-
-// Instances of the smallest profile are numbered from 7.
-u32 gpu_instance_id(int instance)
-{
-    return (u32)instance + 7;
 }

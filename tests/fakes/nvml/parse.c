@@ -119,6 +119,11 @@ static bool parse_rule(struct config *config, const char *kind, const char *targ
         const char *gpu = *value == '@' ? value + 1 : value;
         return is_function(target) && (!*gpu || slot(gpu, &rule->gpu));
     }
+    if (strcmp(kind, "mig") == 0) {
+        config->rules--;
+        return number(target, &ignored) && ignored < MAX_GPUS &&
+               parse_layout(config, (int)ignored, value);
+    }
     if (!cut_scope(value, &rule->gpu, &rule->after)) return false;
     if (strcmp(kind, "latency") == 0) {
         rule->kind = RULE_LATENCY;
@@ -139,6 +144,13 @@ static bool parse_rule(struct config *config, const char *kind, const char *targ
     return false;
 }
 
+static bool give_instances(struct config *config, int gpu, u64 count)
+{
+    char layout[MAX_INSTANCES * 3] = "";
+    for (u64 i = 0; i < count; i++) strcat(layout, i ? "+1g" : "1g");
+    return count == 0 || parse_layout(config, gpu, layout);
+}
+
 static bool parse_instances(struct config *config, char *value)
 {
     char *rest, *item = strtok_r(value, ",", &rest);
@@ -146,9 +158,10 @@ static bool parse_instances(struct config *config, char *value)
     u64 count = 0;
     for (; item && given < MAX_GPUS; item = strtok_r(NULL, ",", &rest), given++) {
         if (!number(item, &count) || count > MAX_INSTANCES) return false;
-        config->instances[given] = (int)count;
+        if (!give_instances(config, given, count)) return false;
     }
-    for (int gpu = 1; given == 1 && gpu < MAX_GPUS; gpu++) config->instances[gpu] = (int)count;
+    for (int gpu = 1; given == 1 && gpu < MAX_GPUS; gpu++)
+        if (!give_instances(config, gpu, count)) return false;
     return given > 0;
 }
 

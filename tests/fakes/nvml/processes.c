@@ -56,8 +56,8 @@ static void describe(const struct call *call, u32 process, u32 sharing, nvmlProc
     // A GPU that shares the host's memory cannot tell how much of it is its own.
     if (call->all_ones || !(call->profile->features & HAS_MEMORY_INFO))
         info->usedGpuMemory = (u64)NVML_VALUE_NOT_AVAILABLE;
-    info->gpuInstanceId = instance < 0 ? NO_INSTANCE : gpu_instance_id(instance);
-    info->computeInstanceId = instance < 0 ? NO_INSTANCE : 0;
+    info->gpuInstanceId = instance < 0 ? NO_INSTANCE : slot_of(call, instance)->gpu_instance;
+    info->computeInstanceId = instance < 0 ? NO_INSTANCE : slot_of(call, instance)->compute_instance;
 }
 
 // Writes records of `size` bytes: all versions begin alike and the later ones are longer.

@@ -11,7 +11,7 @@ from tests.receivers.nvmlreceiver.harness import Key, Receiver, close_nvml, of, 
 
 from nvmlreceiver.errors import LOST, REASONS, UNSUPPORTED, read_error
 from nvmlreceiver.fields import FieldKey
-from nvmlreceiver.table import table
+from nvmlreceiver.table import Table
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Profile
 from otelgpu.scraping.errors import TargetLostError, UnsupportedError
@@ -32,8 +32,9 @@ DISCOVERY = {
     "nvmlDeviceGetCount_v2",
     "nvmlDeviceGetHandleByIndex_v2",
     "nvmlDeviceGetUUID",
+    "nvmlDeviceGetMigMode",
 }
-"""Without an answer of these there is no device, or one of another name."""
+"""Without an answer of these there is no device, or one of another name; or no MIG."""
 
 INSTEAD: dict[Key, Key] = {
     ("hw.gpu.link.errors", (("error.type", "correctable"), ("hw.gpu.link.type", "pcie"))): (
@@ -45,7 +46,7 @@ INSTEAD: dict[Key, Key] = {
 
 FIELDS = [
     field.key.number
-    for row in table(Path())
+    for row in Table(Path()).whole()
     if isinstance(row, Batched)
     for field in row.fields
     if isinstance(field.key, FieldKey)
@@ -53,7 +54,7 @@ FIELDS = [
 
 EACH = {
     emit.metric.name
-    for row in table(Path())
+    for row in Table(Path()).whole()
     for emits in ([row.emits] if isinstance(row, Read) else [f.emits for f in row.fields])
     for emit in emits
     if isinstance(emit, EmitEach)

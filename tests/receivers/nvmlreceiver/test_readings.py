@@ -61,7 +61,8 @@ def test_a_gpu_in_mig_mode_has_no_utilization(fake: FakeNvml, receiver: Make) ->
     readings = made.scrape()
     assert value(readings, "hw.power") == 385
     assert value(readings, "hw.gpu.utilization") is None
-    assert made.drops()["hw.gpu.utilization", "unsupported"] == 6
+    # It is known that there is none, so nobody is asked.
+    assert "nvmlDeviceGetUtilizationRates" not in fake.calls()
 
 
 def test_utilization_above_all_bounds_is_dropped(fake: FakeNvml, receiver: Make) -> None:
