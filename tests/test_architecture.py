@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib.metadata import EntryPoint, distribution, distributions
 from importlib.util import find_spec
 from pathlib import Path
@@ -205,7 +205,7 @@ class Clock:
 class Door:
     """Takes what a receiver hands over."""
 
-    def readings(self, readings: Readings) -> None:
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
         for stream, value in readings:
             assert stream.metric in ALL
             assert isinstance(value, int | float)

@@ -19,6 +19,10 @@ class AmdSmiClient:
     def __init__(self, search: Search) -> None:
         self._search = search
 
+    def release(self, may_close: Callable[[], bool]) -> bool:  # noqa: ARG002 - nothing is open
+        """Return that nothing is open."""
+        return True
+
     def discover(
         self,
         may_close: Callable[[], bool],  # noqa: ARG002 - nothing is open

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextlib import suppress
+from pathlib import Path
 
 from attrs import evolve
 
@@ -26,9 +27,23 @@ _REFERENCES = 16
 class NvmlClient:
     """Owns NVML, of which a process has one; used by one thread at a time."""
 
-    def __init__(self, library: Library, present: Callable[[], PciFunctions | None]) -> None:
-        """``present`` counts the GPUs on the PCI bus: NVML sees a new one only when opened anew."""
+    def __init__(
+        self,
+        library: Library,
+        present: Callable[[], PciFunctions | None],
+        module: Path,
+        restart: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        """Make a client; nothing is loaded yet.
+
+        ``present`` counts the GPUs on the PCI bus: NVML sees a new one only when opened anew.
+        ``module`` is the kernel module's folder in sysfs, another one each time it is loaded.
+        ``restart`` asks for a fresh process: a loaded library stays the old one in this one.
+        """
         self._library = library
+        self._module = module
+        self._restart = restart
+        self._epoch: Hashable = None
         self._present = present
         self._binding: Binding | None = None
         self._session = 0
@@ -64,6 +79,12 @@ class NvmlClient:
             self._close(self._binding)
         return self._find()
 
+    def release(self, may_close: Callable[[], bool]) -> bool:
+        """Close NVML if ``may_close`` allows it; return whether it is closed."""
+        if self._binding is not None and may_close():
+            self._close(self._binding)
+        return self._binding is None
+
     def _find(self) -> Inventory[NvmlDevice]:
         try:
             return self._enumerate(self._binding or self._open())
@@ -91,7 +112,7 @@ class NvmlClient:
                 devices.append(evolve(device, partitioned=self._in_mig_mode(binding, device)))
             except ReadError as error:
                 unreadable.append(Unreadable(f"index {one.index}", error))
-        return Inventory(devices, unreadable)
+        return Inventory(devices, unreadable, self._epoch)
 
     def _identify(self, binding: Binding, index: int) -> Found:
         """Ask for what cannot change only when the GPU is new: a handle is one GPU while open."""
@@ -119,13 +140,27 @@ class NvmlClient:
         try:
             binding.call("nvmlInit")
         except ReadError as error:
+            if error.reason == "version_mismatch" and self._library.replaced:
+                self._restart("driver_upgraded")
             raise _as_state(error) from error
         self._session += 1
+        self._epoch = self._load_of(binding)
         self._opened_with = present
         self._known.clear()
         self._partitioned.clear()
         self._binding = binding
         return binding
+
+    def _load_of(self, binding: Binding) -> Hashable:
+        """Return what tells one load of the driver from another, None where nothing does."""
+        version = None
+        with suppress(ReadError):
+            version = binding.text("nvmlSystemGetDriverVersion")
+        try:
+            # sysfs makes a new inode for the folder each time that the module is loaded.
+            return version, self._module.stat().st_ino
+        except OSError:
+            return None if version is None else (version, None)
 
     def _close(self, binding: Binding) -> None:
         self._binding = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def make_scraper(settings: Settings, config: NvmlConfig) -> Scraper:
     return DeviceScraper(
         settings,
         Vendor("NVIDIA", "nvml", partial(config.expected, PCI_VENDOR)),
-        _client(config),
+        _client(config, settings.restart),
         Table(config.sysfs).rows,
         config.enabled,
         config.pace,
@@ -34,12 +35,13 @@ def make_scraper(settings: Settings, config: NvmlConfig) -> Scraper:
     )
 
 
-def _client(config: NvmlConfig) -> NvmlClient:
+def _client(config: NvmlConfig, restart: Callable[[str], None] = lambda _: None) -> NvmlClient:
     from nvmlreceiver.client import NvmlClient  # noqa: PLC0415 - see make_scraper
     from nvmlreceiver.library import Library  # noqa: PLC0415
 
     library = Library(config.library, config.driver_root)
-    return NvmlClient(library, partial(config.on_bus, PCI_VENDOR))
+    present = partial(config.on_bus, PCI_VENDOR)
+    return NvmlClient(library, present, config.sysfs / "module" / "nvidia", restart)
 
 
 def probe(config: NvmlConfig) -> bool:

@@ -12,6 +12,7 @@ from nvmlreceiver.shadowing import load_binding
 from otelgpu.scraping.errors import ReadError
 
 LIBRARY = "libnvidia-ml.so.1"
+_MAPS = Path("/proc/self/maps")
 _MULTIARCH = f"{platform.machine()}-linux-gnu"
 _IN_ROOT = (
     "usr/lib64",
@@ -43,6 +44,8 @@ class Library:
         self._driver_root = driver_root
         self._folders = folders
         self._loaded: CDLL | None = None
+        self._place: tuple[Path, tuple[int, int]] | None = None
+        """Where the library was found, and which file that was."""
 
     def load(self) -> ModuleType:
         """Return the module ``pynvml``, set to use the library.
@@ -64,6 +67,15 @@ class Library:
             getattr(binding, "_nvmlGetFunctionPointer_cache", {}).clear()
         return binding
 
+    @property
+    def replaced(self) -> bool:
+        """Whether another file is now where the library was loaded from, as after an upgrade."""
+        if self._place is None:
+            return False
+        place, identity = self._place
+        now = _identity(place)
+        return now is not None and now != identity
+
     def _search(self) -> CDLL:
         said = []
         broken = False
@@ -75,11 +87,23 @@ class Library:
                 broken = broken or Path(candidate).is_file()
                 continue
             if hasattr(library, "nvmlInitWithFlags"):
+                self._remember(candidate)
                 return library
             said.append(f"{candidate}: has no nvmlInitWithFlags")
             broken = True
         reason = "library_broken" if broken else "library_not_found"
         raise ReadError(reason, "tried " + "; ".join(said))
+
+    def _remember(self, candidate: str) -> None:
+        place = Path(candidate)
+        if not place.is_absolute():
+            mapped = _mapped()
+            if mapped is None:
+                return
+            # The loader followed a link from the name that it knows, beside the file.
+            place = mapped.with_name(LIBRARY)
+        identity = _identity(place)
+        self._place = None if identity is None else (place, identity)
 
     def _candidates(self) -> Iterator[str]:
         if self._file:
@@ -93,3 +117,26 @@ class Library:
 
 def _with_name(candidate: str, words: str) -> str:
     return words if candidate in words else f"{candidate}: {words}"
+
+
+def _identity(place: Path) -> tuple[int, int] | None:
+    """Return which file is at a place, None if there is none."""
+    try:
+        found = place.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _mapped() -> Path | None:
+    """Return the file that the loader took for the library, None where nothing tells."""
+    try:
+        lines = _MAPS.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        # Address, rights, offset, device, inode, path
+        path = line.split(maxsplit=5)[5:]
+        if path and "libnvidia-ml.so" in path[0]:
+            return Path(path[0])
+    return None

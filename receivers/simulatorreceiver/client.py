@@ -19,6 +19,10 @@ class SimulatedClient:
     def __init__(self, devices: Sequence[SimulatedDevice]) -> None:
         self._inventory = Inventory(devices)
 
+    def release(self, may_close: Callable[[], bool]) -> bool:  # noqa: ARG002 - nothing is open
+        """Return that nothing is open."""
+        return True
+
     def discover(
         self,
         may_close: Callable[[], bool],  # noqa: ARG002 - there is nothing to close

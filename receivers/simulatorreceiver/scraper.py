@@ -26,6 +26,7 @@ class SimulatorScraper:
         self._timeline = Timeline(settings.clock)
         self._devices = build(config, self._timeline)
         self._hand_over = hand_over
+        self.restarted: frozenset[str] = frozenset()
         self._workloads = Workloads(self._devices, settings.streams, config.enabled)
         # A node without devices still has a receiver that says so.
         vendors = dict.fromkeys(device.model.vendor for device in self._devices) or [NVIDIA]
@@ -39,6 +40,9 @@ class SimulatorScraper:
     def shutdown(self, timeout: float) -> None:
         for scraper in self._scrapers:
             scraper.shutdown(timeout)
+
+    def release(self) -> None:
+        """There is no driver."""
 
     def scrape(self) -> Readings:
         """Read all at one moment; faults since the last scrape leave as events."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import builtins
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from attrs import field, frozen
 
@@ -48,11 +48,23 @@ class Stage(Component, Consumer, Protocol):
     """A processor or an exporter."""
 
 
+@runtime_checkable
+class Releasable(Protocol):
+    """A component that keeps a driver in use."""
+
+    def release(self) -> None:
+        """Let go of the driver for a while, so that a device can be reset; do not wait for it."""
+
+
 class HandOver(Protocol):
     """The one door from a receiver into its pipelines."""
 
-    def readings(self, readings: Readings) -> None:
-        """Hand over all that the source has now; a stream that is missing has ended."""
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
+        """Hand over all that the source has now; a stream that is missing has ended.
+
+        ``restarted`` are the hw.ids of devices whose driver was loaded anew since the last time:
+        their counters begin anew, however high they are.
+        """
 
     def events(self, events: Sequence[Event]) -> None:
         """Hand over events."""
@@ -95,6 +107,9 @@ class Settings:
     telemetry: ComponentTelemetry
     """Where the component counts what it does and says what state it is in."""
     clock: Clock
+    restart: Callable[[str], None] = lambda _: None
+    """Asks that the agent drain and execute itself anew, for a reason such as ``driver_upgraded``;
+    it happens soon, but not more often than every five minutes."""
 
 
 C = TypeVar("C")

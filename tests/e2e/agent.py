@@ -67,6 +67,12 @@ class AgentProcess:
             )
         self.wait_for(lambda: "started: " in self.log(), 30)
 
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        assert self._process is not None
+        return self._process.pid
+
     def terminate(self, grace: float) -> tuple[int, float]:
         """Sends SIGTERM; gives the exit status and the seconds it took, at most ``grace``."""
         assert self._process is not None

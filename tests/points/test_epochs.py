@@ -10,6 +10,7 @@ from otelgpu.points.batch import Point
 from otelgpu.points.epochs import KEPT, Epochs
 from otelgpu.points.metric import Instrument, Metric, ValueType
 from otelgpu.points.stream import Stream
+from otelgpu.semconv.metrics import HW_GPU_LIFETIME_ERRORS
 
 COUNTER = Stream(Metric("c", "J", Instrument.COUNTER, ValueType.DOUBLE, ""), {})
 OTHER = Stream(Metric("c", "J", Instrument.COUNTER, ValueType.DOUBLE, ""), {"part": "b"})
@@ -190,3 +191,28 @@ def test_whatever_a_counter_does_its_sequences_never_fall(values: list[int]) -> 
     for number, value in enumerate(values, 1):
         points.append((bench.points("test", [(COUNTER, value)], number * MS, 0)[0], number * MS))
     assert deltas(points) >= 0
+
+
+def test_a_driver_that_was_loaded_anew_counts_anew_however_high_it_counts() -> None:
+    energy = Metric("hw.energy", "J", Instrument.COUNTER, ValueType.DOUBLE, "")
+    one, other = (Stream(energy, {"hw.id": name}) for name in ("GPU-1", "GPU-2"))
+    lifetime = Stream(HW_GPU_LIFETIME_ERRORS, {"hw.id": "GPU-1"})
+    epochs = Epochs()
+
+    def starts(now: int, value: float, restarted: set[str]) -> list[int]:
+        readings = [(stream, value) for stream in (one, other, lifetime)]
+        return [start for _, _, start in epochs.points("test", readings, now, now, restarted)]
+
+    assert starts(1, 100, set()) == [1, 1, 1]
+    # What a GPU has counted over its life does not begin anew.
+    assert starts(2, 200, {"GPU-1"}) == [2, 1, 1]
+    assert starts(3, 300, set()) == [2, 1, 1]
+
+
+def test_a_driver_that_was_loaded_anew_while_the_counter_could_not_be_read() -> None:
+    """The first value that is read afterwards is one of the new epoch."""
+    stream = Stream(Metric("hw.energy", "J", Instrument.COUNTER, ValueType.INT, ""), {"hw.id": "x"})
+    epochs = Epochs()
+    epochs.points("test", [(stream, 5)], 1, 1)
+    assert epochs.points("test", [], 2, 2, {"x"}) == []
+    assert epochs.points("test", [(stream, 50)], 3, 3) == [(stream, 50, 2)]

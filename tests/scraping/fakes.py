@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
 from attrs import define, field, frozen
 
@@ -59,7 +59,7 @@ class Door:
     def __init__(self) -> None:
         self.batches: list[Readings] = []
 
-    def readings(self, readings: Readings) -> None:
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
         self.batches.append(readings)
 
     def events(self, events: Sequence[Event]) -> None:
@@ -94,6 +94,8 @@ class Library:
     searches: int = 0
     """How many searches have begun."""
     read: list[str] = field(factory=list)
+    released: bool = False
+    epoch: Hashable = None
 
     def discover(self, may_close: Callable[[], bool]) -> Inventory[Card]:
         self.searches += 1
@@ -101,7 +103,15 @@ class Library:
         self.discovered.append(may_close())
         if self.discovered[-1]:
             self.on_close()
-        return Inventory(list(self.cards), [Unreadable(*one) for one in self.unreadable])
+        return Inventory(
+            list(self.cards), [Unreadable(*one) for one in self.unreadable], self.epoch
+        )
+
+    def release(self, may_close: Callable[[], bool]) -> bool:
+        self.released = may_close()
+        if self.released:
+            self.on_close()
+        return self.released
 
     def watts(self, card: Card) -> float | None:
         self.read.append(card.id)

@@ -24,6 +24,10 @@ class FakeScraper:
     def __init__(self, scrape: Callable[[], Readings]) -> None:
         self._scrape = scrape
         self.calls: list[str] = []
+        self.restarted: frozenset[str] = frozenset()
+
+    def release(self) -> None:
+        self.calls.append("release")
 
     def start(self) -> None:
         self.calls.append("start")

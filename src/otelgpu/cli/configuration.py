@@ -78,15 +78,23 @@ def _warnings(document: Document, environ: Mapping[str, str]) -> list[str]:
     return found
 
 
-def environment(document: Document) -> Environment:
-    """Return the Resource and the clock for a configuration's components."""
+def environment(
+    document: Document,
+    restart: Callable[[str], None] = lambda _: None,
+    restarts: Mapping[str, int] | None = None,
+) -> Environment:
+    """Return what a configuration's components share.
+
+    ``restart`` asks for an execution anew; ``restarts`` is how often that has been done, by reason.
+    """
     extra: dict[str, AttributeValue] = {}
     used = {id_ for p in document.pipelines.values() for id_ in p.receivers}
     for spec in document.components.values():
         if isinstance(spec.factory, ReceiverFactory) and spec.id in used:
             extra |= spec.factory.resource
     configured = document.service.telemetry.resource
-    return Environment(make_resource(os.environ, extra, configured), _SystemClock())
+    resource = make_resource(os.environ, extra, configured)
+    return Environment(resource, _SystemClock(), restart=restart, restarts=restarts or {})
 
 
 class _SystemClock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from typing import Protocol
 
@@ -19,8 +19,15 @@ class Scraper(Protocol):
     def start(self) -> None:
         """Acquire what it takes; raise to abort the agent's start-up."""
 
+    @property
+    def restarted(self) -> Collection[str]:
+        """The hw.ids of devices whose driver was loaded anew before the last scrape."""
+
     def scrape(self) -> Readings:
         """Return what could be read now; what could not is counted by the scraper itself."""
+
+    def release(self) -> None:
+        """Let go of the driver for a while, if it keeps one in use: from the next scrape on."""
 
     def shutdown(self, timeout: float) -> None:
         """Release; a ``scrape`` in progress must return soon after."""
@@ -43,7 +50,8 @@ class ScrapeController:
         self._scraper = scraper
         self._hand_over = hand_over
         self._stopping = threading.Event()
-        self._wait = wait or self._stopping.wait
+        self._wait = wait or self._pause
+        self._nudged = threading.Event()
         self._thread = threading.Thread(target=self._run, name=settings.id, daemon=True)
 
     def start(self) -> None:
@@ -53,9 +61,20 @@ class ScrapeController:
     def shutdown(self, timeout: float) -> None:
         deadline = time.monotonic() + timeout
         self._stopping.set()
+        self._nudged.set()
         self._scraper.shutdown(timeout)
         if self._thread.ident is not None:
             self._thread.join(max(0.0, deadline - time.monotonic()))
+
+    def release(self) -> None:
+        """Let go of the driver now rather than when the next scrape is due."""
+        self._scraper.release()
+        self._nudged.set()
+
+    def _pause(self, seconds: float) -> bool:
+        self._nudged.wait(seconds)
+        self._nudged.clear()
+        return self._stopping.is_set()
 
     def _run(self) -> None:
         clock = self._settings.clock.monotonic
@@ -79,7 +98,7 @@ class ScrapeController:
             # Cut short by the shutdown: what is missing has not ended.
             return
         self._settings.telemetry.add(OTELGPU_SCRAPE_POINTS, len(readings))
-        self._hand_over.readings(readings)
+        self._hand_over.readings(readings, self._scraper.restarted)
 
 
 def next_tick(due: float, now: float, interval: float) -> float:

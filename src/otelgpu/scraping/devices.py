@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
 from attrs import frozen
@@ -14,6 +14,7 @@ from otelgpu.scraping.device import Device, DeviceTarget, NoPartitions, Partitio
 from otelgpu.scraping.discovery import SHORTEST, Client, Discovery, Permission
 from otelgpu.scraping.pci import PciFunctions
 from otelgpu.scraping.reading import DeviceReading
+from otelgpu.scraping.release import Release
 from otelgpu.scraping.table import Table
 from otelgpu.scraping.target import Target, TargetReader
 from otelgpu.semconv.metrics import (
@@ -27,6 +28,10 @@ from otelgpu.semconv.metrics import (
 from otelgpu.telemetry.component import OK
 
 D = TypeVar("D", bound=Device)
+
+_STUCK = frozenset({"library_hung", "discovery_hung"})
+PATIENCE = 600.0
+"""Seconds for which a library may hang as a whole before the agent is to be executed anew."""
 
 
 @frozen
@@ -53,6 +58,8 @@ class Pace:
     """Between two searches for devices."""
     shortest: float = SHORTEST
     """Before the first new try after a failed search."""
+    release: float = 300.0
+    """For which the driver is let go of when asked to."""
 
 
 class DeviceScraper(Generic[D]):
@@ -82,6 +89,11 @@ class DeviceScraper(Generic[D]):
         self._discovery = Discovery(client, pace.discovery, clock, pace.shortest)
         self._reader = TargetReader(settings.id, pace.timeout, self._mistake)
         self._targets: dict[str, DeviceTarget[D]] = {}
+        self._release = Release(client, pace.release, clock)
+        self._epoch: Hashable = None
+        self.restarted: frozenset[str] = frozenset()
+        """Devices and partitions whose driver was loaded anew before the last scrape."""
+        self._stuck_since: float | None = None
         self._finds = 0
         self._closing = False
         self._first = 0
@@ -102,9 +114,15 @@ class DeviceScraper(Generic[D]):
 
     def scrape(self) -> Readings:
         """Search for devices when it is time, and read all there are."""
+        self.restarted = frozenset()
+        if self._release.active:
+            return self._let_go()
+        if self._release.done:
+            self._release.done = False
+            self._discovery.hasten()
         if self._discovery.due or self._discovery.finds != self._finds:
             self._search()
-        if self._closing:
+        if self._closing or Release.id in self._reader.hung:
             return self._closed_to_us()
         order = list(self._targets.values())
         order = order[self._first :] + order[: self._first]
@@ -125,8 +143,27 @@ class DeviceScraper(Generic[D]):
         self._judge()
         return readings
 
+    def release(self) -> None:
+        """Let go of the driver for a while, from the next scrape on."""
+        self._release.ask()
+
+    def _let_go(self) -> Readings:
+        """Read nothing, and close the library if nobody is inside."""
+        self._reader.read([])
+        if not self._release.done and not self._reader.hung:
+            self._release.may_close = Permission(given=True)
+            self._reader.read([self._release])
+        readings: Readings = []
+        for target in self._targets.values():
+            target.unread(readings, "released")
+        self._telemetry.set(OTELGPU_RECEIVER_UP, 0)
+        self._telemetry.set(OTELGPU_DEVICE_COUNT, 0, {"hw.vendor": self._vendor.name})
+        inside = "" if self._release.done else "; not closed yet, since a call does not return"
+        self._enter("released", f"for {self._release.left:.0f} s{inside}")
+        return readings
+
     def _closed_to_us(self) -> Readings:
-        """Read nothing: a search that does not answer is closing or opening the library."""
+        """Read nothing: a call that does not return is closing or opening the library."""
         readings: Readings = []
         for target in self._targets.values():
             target.unanswered(readings, "hung")
@@ -152,6 +189,11 @@ class DeviceScraper(Generic[D]):
         for target in missing[: len(inventory.unreadable)]:
             targets[target.id] = target
         self._say_changes(targets)
+        if inventory.epoch is not None:
+            if self._epoch not in (None, inventory.epoch):
+                self._log.warning("the driver was loaded anew: counters begin anew")
+                self.restarted = frozenset(i for t in targets.values() for i in t.ids)
+            self._epoch = inventory.epoch
         if list(targets) != list(self._targets):
             self._first = 0
         self._targets = targets
@@ -208,6 +250,21 @@ class DeviceScraper(Generic[D]):
         self._telemetry.set(OTELGPU_DEVICE_COUNT, up, common)
         self._discovery.settle(well=up > 0 or not targets)
         state, detail = next(self._states(up))
+        self._mind(stuck=state in _STUCK)
+        self._enter(state, detail)
+
+    def _mind(self, *, stuck: bool) -> None:
+        """Ask for a fresh process when a library has not answered for long: nothing else helps."""
+        now = self._settings.clock.monotonic()
+        if not stuck:
+            self._stuck_since = None
+        elif self._stuck_since is None:
+            self._stuck_since = now
+        elif now >= self._stuck_since + PATIENCE:
+            self._stuck_since = now
+            self._settings.restart("library_hung")
+
+    def _enter(self, state: str, detail: str) -> None:
         if state != OK:
             state = f"{self._vendor.states}.{state}"
         if self._telemetry.enter(state, detail):

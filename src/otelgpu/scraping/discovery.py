@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from attrs import frozen
@@ -33,6 +33,8 @@ class Inventory(Generic[D_co]):
 
     devices: Sequence[D_co]
     unreadable: Sequence[Unreadable] = ()
+    epoch: Hashable = None
+    """Another one says that the driver was loaded anew, and counts anew; None is not known."""
 
 
 class Client(Protocol[D_co]):
@@ -49,6 +51,12 @@ class Client(Protocol[D_co]):
             ReadError: no device can be read; the reason is the second part of a state's id, such as
                 ``library_not_found``.
 
+        """
+
+    def release(self, may_close: Callable[[], bool]) -> bool:
+        """Close the library if ``may_close`` allows it; return whether it is closed.
+
+        It is opened again by the next ``discover``.
         """
 
 
@@ -104,6 +112,10 @@ class Discovery(Generic[D_co]):
     def due(self) -> bool:
         """Whether it is time to search."""
         return self._clock() >= self._due
+
+    def hasten(self) -> None:
+        """Let it be time to search now."""
+        self._due = float("-inf")
 
     def settle(self, *, well: bool) -> None:
         """Search sooner while what was found does not answer; backs off like a failed search."""

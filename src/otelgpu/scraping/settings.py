@@ -83,6 +83,9 @@ class HardwareConfig(ScrapeConfig):
     discovery_interval: timedelta = field(default=timedelta(seconds=60), validator=positive)
     """Time between two searches for devices while all is well; after a failure the next comes
     sooner."""
+    release_time: timedelta = field(default=timedelta(minutes=5), validator=positive)
+    """How long SIGUSR1 makes the receiver let go of the driver, so that a GPU can be reset or
+    partitioned; sent again, the time begins anew."""
     expected_devices: int | None = field(default=None, validator=_not_negative)
     """How many devices the node should have; where not set, those of the vendor on the PCI bus."""
     sysfs: Path = Path("/sys")
@@ -95,6 +98,7 @@ class HardwareConfig(ScrapeConfig):
             interval=self.collection_interval.total_seconds(),
             timeout=self.timeout.total_seconds(),
             discovery=self.discovery_interval.total_seconds(),
+            release=self.release_time.total_seconds(),
         )
 
     def on_bus(self, vendor: str) -> PciFunctions | None:

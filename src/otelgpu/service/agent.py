@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from otelgpu.component import Releasable
 from otelgpu.config.document import Document
 from otelgpu.service.graph import LOGGER, Environment, Graph, build
 from otelgpu.service.healthcheck import HealthCheck
@@ -43,6 +44,12 @@ class Agent:
 
         """
         self._lifecycle.start()
+
+    def release(self) -> None:
+        """Let go of the drivers for a while."""
+        for named in self.graph.components:
+            if isinstance(named.component, Releasable):
+                named.component.release()
 
     def stop(self) -> None:
         """Stop the components, the most upstream first, within the document's shutdown_timeout."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from attrs import define
 
@@ -54,14 +54,16 @@ class Door:
         """Return the way in for one source, and where its two signals go."""
         return Entrance(self, source, metrics, events)
 
-    def readings(self, source: str, readings: Readings, consumer: Consumer) -> None:
+    def readings(
+        self, source: str, readings: Readings, restarted: Collection[str], consumer: Consumer
+    ) -> None:
         """Stamp what a source has read and send it on."""
         with self._lock:
             time = self._time()
             finite = [r for r in readings if r[1] - r[1] == 0]
             if len(finite) != len(readings):
                 self._refuse(readings)
-            points = self._epochs.points(source, finite, time, self._stamped)
+            points = self._epochs.points(source, finite, time, self._stamped, restarted)
             for stream in self._epochs.held:
                 attributes = {"otelgpu.metric": stream.metric.name}
                 self._telemetry.add(OTELGPU_COUNTER_BACKWARDS, 1, attributes)
@@ -104,9 +106,9 @@ class Entrance:
     _metrics: Consumer
     _events: Consumer
 
-    def readings(self, readings: Readings) -> None:
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
         """Hand over all that the source has now; a stream that is missing has ended."""
-        self._door.readings(self._source, readings, self._metrics)
+        self._door.readings(self._source, readings, restarted, self._metrics)
 
     def events(self, events: Sequence[Event]) -> None:
         """Hand over events."""

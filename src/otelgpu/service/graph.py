@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import field, frozen
@@ -15,6 +15,7 @@ from otelgpu.config.pipeline import Pipeline
 from otelgpu.points.resource import Resource
 from otelgpu.points.stream import Streams
 from otelgpu.scraping.controller import ScrapeController
+from otelgpu.semconv.metrics import OTELGPU_AGENT_RESTARTS
 from otelgpu.service.door import Door
 from otelgpu.service.edges import Fanout, Guard, StreamTracker
 from otelgpu.service.lifecycle import Named
@@ -39,6 +40,10 @@ class Environment:
     resource: Resource
     clock: Clock
     streams: Streams = field(factory=Streams)
+    restart: Callable[[str], None] = lambda _: None
+    """Asks that the agent be executed anew, for a reason."""
+    restarts: Mapping[str, int] = field(factory=dict)
+    """How often that has been done, by reason."""
 
 
 def build(document: Document, environment: Environment, capture: Stage | None = None) -> Graph:
@@ -73,6 +78,8 @@ class _Builder:
                 if id_ in pipeline.receivers:
                     into[pipeline.signal].append(heads[name])
             self._receiver(id_, door, into)
+        for reason, count in environment.restarts.items():
+            self._registry.agent.set(OTELGPU_AGENT_RESTARTS, count, {"error.type": reason})
         if self._capture is None:
             self._own_telemetry(door, exporters)
         return Graph(self._registry, self._components)
@@ -132,7 +139,7 @@ class _Builder:
 
     def _settings(self, id_: str, telemetry: Any, logger: logging.Logger) -> Settings:
         streams, clock = self._environment.streams, self._environment.clock
-        return Settings(id_, logger, streams, telemetry, clock)
+        return Settings(id_, logger, streams, telemetry, clock, self._environment.restart)
 
     def _stage(self, kind: str, settings: Settings, stage: Any) -> Consumer:
         self._components.append(Named(f"{kind}::{settings.id}", stage))

@@ -68,12 +68,16 @@ class AgentScraper:
         self._registry = registry
         self._stream_count = stream_count
         self._page = os.sysconf("SC_PAGE_SIZE")
+        self.restarted: frozenset[str] = frozenset()
 
     def start(self) -> None:
         """There is nothing to acquire."""
 
     def shutdown(self, timeout: float) -> None:
         """There is nothing to release."""
+
+    def release(self) -> None:
+        """There is no driver."""
 
     def scrape(self) -> Readings:
         """Return all values that the components have now."""

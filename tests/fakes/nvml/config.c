@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "fake.h"
 
+#include <dlfcn.h>
+#include <limits.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -162,4 +164,18 @@ void refresh_config(bool at_once)
     pthread_mutex_lock(&lock);
     if (file_changed()) load_locked(false);
     pthread_mutex_unlock(&lock);
+}
+
+static char own_path[PATH_MAX];
+
+// When it is loaded: afterwards another file may lie where it was.
+__attribute__((constructor)) static void remember_own_path(void)
+{
+    Dl_info self;
+    if (!dladdr(own_path, &self) || !realpath(self.dli_fname, own_path)) own_path[0] = '\0';
+}
+
+bool fits_module(const struct config *config)
+{
+    return strstr(own_path, config->module) != NULL;
 }

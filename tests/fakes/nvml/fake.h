@@ -97,6 +97,7 @@ struct config {
     nvmlReturn_t init_error;
     char driver[NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE], name[NVML_DEVICE_NAME_V2_BUFFER_SIZE];
     char xid[1024];
+    char module[64];  // what the library's real path must hold to fit the kernel module
     int pid_lists;
     struct pid_list pids[MAX_GPUS + 1];
     int rules;
@@ -104,6 +105,7 @@ struct config {
 };
 
 struct config *current_config(void);
+bool fits_module(const struct config *config);
 bool start_config(void);            // at nvmlInit: reads the environment; false when it is wrong
 void refresh_config(bool at_once);  // at each call: reads the file again when it changed
 void pause_us(u64 microseconds);

@@ -271,6 +271,7 @@ static bool parse_setting(struct config *config, const char *key, char *value)
     if (strcmp(key, "hide") == 0) return parse_slots(value, config->hidden, NULL);
     if (strcmp(key, "dbe") == 0) return parse_uncorrected(config, value);
     if (strcmp(key, "name") == 0) return parse_text(config->name, sizeof config->name, value);
+    if (strcmp(key, "module") == 0) return parse_text(config->module, sizeof config->module, value);
     if (strcmp(key, "driver") == 0) return parse_text(config->driver, sizeof config->driver, value);
     if (strcmp(key, "xid") == 0) return parse_xids(config, value);
     if (!number(value, &parsed)) return false;

@@ -32,6 +32,7 @@ static nvmlReturn_t init_locked(struct site *site)
     FAILED(apply_faults(&call));
     // Read again: the call may have hung until the configuration changed.
     FAILED(current_config()->init_error);
+    if (!fits_module(current_config())) return NVML_ERROR_LIB_RM_VERSION_MISMATCH;
     if (references == 0) FAILED(open_session_locked(first_event));
     references++;
     return NVML_SUCCESS;

@@ -3,7 +3,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -58,7 +58,7 @@ class Door:
     batches: list[Readings] = field(factory=list)
     arrived: threading.Event = field(factory=threading.Event)
 
-    def readings(self, readings: Readings) -> None:
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
         self.batches.append(readings)
         self.arrived.set()
 

@@ -49,7 +49,11 @@ class Receiver:
         self.streams = Streams()
         self.telemetry = ComponentTelemetry({}, self.streams)
         logger = logging.getLogger("test.nvml")
-        settings = Settings("nvml", logger, self.streams, self.telemetry, self.clock)
+        self.restarts: list[str] = []
+        """Why a fresh process was asked for."""
+        settings = Settings(
+            "nvml", logger, self.streams, self.telemetry, self.clock, self.restarts.append
+        )
         self._scraper = make_scraper(settings, config)
         self._scraper.start()
 
@@ -57,6 +61,15 @@ class Receiver:
         """Read all once, ``after`` seconds later by the receiver's clock."""
         self.clock.now += after
         return self._scraper.scrape()
+
+    def release(self) -> None:
+        """Let go of the driver from the next scrape on."""
+        self._scraper.release()
+
+    @property
+    def restarted(self) -> set[str]:
+        """Devices whose driver was loaded anew before the last scrape."""
+        return set(self._scraper.restarted)
 
     def until(self, reached: Callable[[Readings], bool]) -> Readings:
         """Scrape every 70 s of the receiver's clock until it is so; real time has a deadline."""

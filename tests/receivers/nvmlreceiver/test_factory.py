@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -26,7 +26,7 @@ class Door:
         self.taken: list[Readings] = []
         self.twice = threading.Event()
 
-    def readings(self, readings: Readings) -> None:
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
         self.taken.append(readings)
         if len(self.taken) > 1:
             self.twice.set()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 import pytest
 from attrs import define, field
@@ -40,7 +40,7 @@ class Door:
     batches: list[Readings] = field(factory=list)
     told: list[Event] = field(factory=list)
 
-    def readings(self, readings: Readings) -> None:
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
         self.batches.append(readings)
 
     def events(self, events: Sequence[Event]) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from importlib.metadata import entry_points
 from typing import Any
@@ -29,7 +29,7 @@ class Door:
     arrived: threading.Event = field(factory=threading.Event)
     batches: list[Readings] = field(factory=list)
 
-    def readings(self, readings: Readings) -> None:
+    def readings(self, readings: Readings, restarted: Collection[str] = ()) -> None:
         self.batches.append(readings)
         if len(self.batches) > 1:
             self.arrived.set()
