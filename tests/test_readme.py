@@ -42,14 +42,15 @@ def test_every_command_is_known_to_this_test() -> None:
         ".venv/bin/otelgpu once",
         ".venv/bin/otelgpu once --format otlp-json",
         ".venv/bin/otelgpu once --format series",
+        ".venv/bin/otelgpu components --support",
         "make test",
         "otelgpu validate --config otelgpu.yaml",
         "otelgpu run --config otelgpu.yaml",
     ]
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if "otelgpu once" in c])
-def test_once(command: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", [c for c in COMMANDS if re.search("once|--support", c)])
+def test_commands_that_read_once(command: str, tmp_path: Path) -> None:
     done = _run(command, tmp_path)
     assert done.returncode == 0, done.stderr
     if "otlp-json" in command:

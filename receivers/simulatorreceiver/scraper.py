@@ -10,6 +10,7 @@ from otelgpu.points.batch import Readings
 from otelgpu.points.event import Event
 from otelgpu.scraping.devices import DeviceScraper, Pace, Vendor
 from otelgpu.scraping.pci import PciFunctions
+from otelgpu.scraping.support import DeviceSupport
 from simulatorreceiver.catalog import NVIDIA
 from simulatorreceiver.client import SimulatedClient, build
 from simulatorreceiver.config import SimulatorConfig
@@ -43,6 +44,10 @@ class SimulatorScraper:
 
     def release(self) -> None:
         """There is no driver."""
+
+    def support(self) -> list[DeviceSupport]:
+        """Return what each device gives."""
+        return [found for scraper in self._scrapers for found in scraper.support()]
 
     def scrape(self) -> Readings:
         """Read all at one moment; faults since the last scrape leave as events."""

@@ -13,6 +13,7 @@ from attrs import field, frozen
 from otelgpu.points.batch import Batch, Readings
 from otelgpu.points.event import Event, EventBatch
 from otelgpu.points.stream import Attributes, Streams
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.telemetry.component import ComponentTelemetry
 
 
@@ -54,6 +55,14 @@ class Releasable(Protocol):
 
     def release(self) -> None:
         """Let go of the driver for a while, so that a device can be reset; do not wait for it."""
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """A component that knows what its devices have."""
+
+    def support(self) -> Sequence[DeviceSupport]:
+        """Return what each device gave when it was last asked, and why it did not give the rest."""
 
 
 class HandOver(Protocol):

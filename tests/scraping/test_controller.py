@@ -14,6 +14,7 @@ from tests.scraping.fakes import LONG, RATIO, Door, ManualClock, counted, settin
 from otelgpu.points.batch import Readings
 from otelgpu.points.stream import Stream
 from otelgpu.scraping.controller import ScrapeController, next_tick
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.semconv import metrics as m
 
 INTERVAL = timedelta(seconds=10)
@@ -25,6 +26,9 @@ class FakeScraper:
         self._scrape = scrape
         self.calls: list[str] = []
         self.restarted: frozenset[str] = frozenset()
+
+    def support(self) -> list[DeviceSupport]:
+        return []
 
     def release(self) -> None:
         self.calls.append("release")

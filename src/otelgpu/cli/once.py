@@ -44,11 +44,11 @@ def once(files: tuple[Path, ...], form: str, timeout: float) -> int:
         click.echo(str(error), err=True)
         return 1
     click.echo(_FORMATS[form](collected.batches))
-    _explain(collected, timeout)
+    explain(collected, timeout)
     return 0 if collected.batches and collected.complete else 1
 
 
-def _explain(collected: Collected, timeout: float) -> None:
+def explain(collected: Collected, timeout: float) -> None:
     """Say on stderr what is missing, and what to do about it."""
     if not collected.complete:
         click.echo(f"not every receiver came to its end within {timeout:g} s", err=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Protocol
 
 from otelgpu.component import HandOver, Settings
 from otelgpu.points.batch import Readings
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.semconv.metrics import OTELGPU_SCRAPE_DURATION, OTELGPU_SCRAPE_POINTS
 
 
@@ -25,6 +26,9 @@ class Scraper(Protocol):
 
     def scrape(self) -> Readings:
         """Return what could be read now; what could not is counted by the scraper itself."""
+
+    def support(self) -> Sequence[DeviceSupport]:
+        """Return what each device gave when it was last asked, and why it did not give the rest."""
 
     def release(self) -> None:
         """Let go of the driver for a while, if it keeps one in use: from the next scrape on."""
@@ -65,6 +69,10 @@ class ScrapeController:
         self._scraper.shutdown(timeout)
         if self._thread.ident is not None:
             self._thread.join(max(0.0, deadline - time.monotonic()))
+
+    def support(self) -> Sequence[DeviceSupport]:
+        """Return what each device gives, and why it does not give the rest."""
+        return self._scraper.support()
 
     def release(self) -> None:
         """Let go of the driver now rather than when the next scrape is due."""

@@ -11,6 +11,7 @@ from otelgpu.points.stream import Attributes, Streams
 from otelgpu.scraping.errors import ReadError, TargetLostError
 from otelgpu.scraping.reading import DeviceReading
 from otelgpu.scraping.slot import Drop
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.semconv.metrics import HW_STATUS
 
 OK, DEGRADED, PREDICTED_FAILURE, FAILED = "ok", "degraded", "predicted_failure", "failed"
@@ -137,6 +138,11 @@ class DeviceTarget(Generic[D]):
         """The device's id, and those of its partitions."""
         yield self.id
         yield from self._parts
+
+    def support(self) -> Iterator[DeviceSupport]:
+        """Yield what the device gives, and each of its partitions."""
+        for part in self._all:
+            yield DeviceSupport(part.device.id, part.device.attributes, [*part.reading.support()])
 
     def renew(self, device: D) -> None:
         """Go on with the same device as it was found anew; what describes it is read again."""

@@ -15,6 +15,7 @@ from otelgpu.scraping.discovery import SHORTEST, Client, Discovery, Permission
 from otelgpu.scraping.pci import PciFunctions
 from otelgpu.scraping.reading import DeviceReading
 from otelgpu.scraping.release import Release
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.scraping.table import Table
 from otelgpu.scraping.target import Target, TargetReader
 from otelgpu.semconv.metrics import (
@@ -142,6 +143,10 @@ class DeviceScraper(Generic[D]):
         self._begin_with(cycle.unread[0] if cycle.unread else None)
         self._judge()
         return readings
+
+    def support(self) -> list[DeviceSupport]:
+        """Return what each device gave when it was last asked, and why it did not give the rest."""
+        return [found for target in self._targets.values() for found in target.support()]
 
     def release(self) -> None:
         """Let go of the driver for a while, from the next scrape on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from otelgpu.points.batch import Readings
@@ -10,6 +10,7 @@ from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Attributes, Streams
 from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
 from otelgpu.scraping.slot import RETRY_FIRST, BoundEmit, Drop, Slot
+from otelgpu.scraping.support import Finding
 from otelgpu.scraping.table import ONCE, AnyEmit, Batched, Read, Row
 
 D = TypeVar("D")
@@ -172,6 +173,15 @@ class DeviceReading(Generic[D]):
                 if not slot.given_up:
                     for emit in slot.emits:
                         drop(emit.metric, reason)
+
+    def support(self) -> Iterator[Finding]:
+        """Yield what became of each value when it was last asked for."""
+        for row in self._rows:
+            for slot in row.slots:
+                for emit in slot.emits:
+                    points = sum(stream.metric is emit.metric for stream, _ in slot.kept)
+                    error = slot.error or emit.error
+                    yield Finding(emit.metric, emit.own, row.row.source, points, error)
 
     def description(self) -> Readings:
         """Return what describes the device and stays true when it no longer answers."""

@@ -25,7 +25,7 @@ Drop = Callable[[Metric, str], None]
 class Slot:
     """One value of a vendor call: its emits with their streams, and what is known of it."""
 
-    __slots__ = ("due", "emits", "kept", "key", "refusals", "told", "worked")
+    __slots__ = ("due", "emits", "error", "kept", "key", "refusals", "told", "worked")
 
     def __init__(self, key: Any, emits: list[BoundEmit]) -> None:
         self.key = key
@@ -35,6 +35,8 @@ class Slot:
         self.worked = False
         self.refusals = 0
         self.told = False
+        self.error: ReadError | None = None
+        """Why there was no result the last time."""
 
     def take(self, result: Any, drop: Drop, *, keep: bool = False) -> None:
         """Take the emits' values from a result; an error leaves the last ones if to ``keep``."""
@@ -48,11 +50,13 @@ class Slot:
         self.worked = True
         self.refusals = 0
         self.told = False
+        self.error = None
 
     def fail(self, error: ReadError, drop: Drop, *, keep: bool = False) -> None:
         """Count what is missing now, unsupported once; drop the last values unless to ``keep``."""
         if not keep:
             self.kept = []
+        self.error = error
         unsupported = isinstance(error, UnsupportedError)
         self.refusals = self.refusals + 1 if unsupported else 0
         if unsupported and self.told:
@@ -79,10 +83,25 @@ class Slot:
 class BoundEmit:
     """An emit bound to one device; makes each stream once."""
 
-    __slots__ = ("_common", "_each", "_store", "_stream", "_streams", "_told", "_value", "metric")
+    __slots__ = (
+        "_common",
+        "_each",
+        "_store",
+        "_stream",
+        "_streams",
+        "_told",
+        "_value",
+        "error",
+        "metric",
+        "own",
+    )
 
     def __init__(self, emit: AnyEmit, device: Attributes, streams: Streams) -> None:
         self.metric = emit.metric
+        self.own: Attributes = emit.attributes if isinstance(emit, Emit) else {}
+        """Its attributes beyond the device's, where they do not come with the result."""
+        self.error: ReadError | None = None
+        """Why the last result gave no value."""
         common = _common(emit.metric, device)
         self._common = common
         self._store = streams
@@ -99,6 +118,7 @@ class BoundEmit:
 
     def take(self, result: Any, taken: Readings, drop: Drop) -> None:
         unsupported = False
+        self.error = None
         try:
             if self._value is not None and self._stream is not None:
                 self._keep(self._stream, self._value(result), taken, drop)
@@ -106,13 +126,18 @@ class BoundEmit:
                 self._take_each(list(self._each(result)), taken, drop)
         except UnsupportedError as error:
             unsupported = True
+            self.error = error
             if not self._told:
                 drop(self.metric, error.reason)
         except ReadError as error:
-            drop(self.metric, error.reason)
-        except Exception:  # noqa: BLE001 - a mistake in one emit must cost that emit alone
-            drop(self.metric, "internal")
+            self._fail(error, drop)
+        except Exception as error:  # noqa: BLE001 - a mistake in one emit must cost that emit alone
+            self._fail(ReadError("internal", repr(error)), drop)
         self._told = unsupported
+
+    def _fail(self, error: ReadError, drop: Drop) -> None:
+        self.error = error
+        drop(self.metric, error.reason)
 
     def _take_each(
         self, found: Sequence[tuple[Attributes, float | None]], taken: Readings, drop: Drop
@@ -133,12 +158,13 @@ class BoundEmit:
     def _keep(self, stream: Stream, value: float | None, taken: Readings, drop: Drop) -> None:
         metric = self.metric
         if value is None:
-            drop(metric, "absent")
+            self._fail(ReadError("absent", "the driver gives no value"), drop)
         elif metric.minimum <= value <= metric.maximum:
             taken.append((stream, value))
         else:
             # NaN compares false, so it ends here as well.
-            drop(metric, "out_of_range")
+            words = f"{value} is not within {metric.minimum} and {metric.maximum}"
+            self._fail(ReadError("out_of_range", words), drop)
 
 
 def _common(metric: Metric, device: Attributes) -> Attributes:

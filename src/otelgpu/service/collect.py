@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 import attrs
 from attrs import frozen
 
-from otelgpu.component import Signal
+from otelgpu.component import Inspectable, Signal
 from otelgpu.config.component import ComponentSpec
 from otelgpu.config.document import Document
 from otelgpu.points.batch import Batch, Point
 from otelgpu.points.event import EventBatch
 from otelgpu.points.stream import Stream
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.service.graph import LOGGER, Environment, build
 from otelgpu.service.lifecycle import Lifecycle
 from otelgpu.telemetry.health import ComponentHealth, health
@@ -36,6 +37,8 @@ class Collected:
     """State of each receiver."""
     complete: bool
     """Whether every receiver came to its end in time."""
+    support: Mapping[str, Sequence[DeviceSupport]]
+    """By receiver: what each of its devices gave, and why it did not give the rest."""
 
 
 class _Capture:
@@ -100,11 +103,16 @@ def collect(document: Document, environment: Environment, timeout: float) -> Col
     try:
         complete = capture.wait(timeout)
         # Asked before they stop, since stopping is a state too.
+        support = {
+            named.name.partition("::")[2]: named.component.support()
+            for named in graph.components
+            if named.kind == "receivers" and isinstance(named.component, Inspectable)
+        }
         states = [c for c in health(graph.registry).components if c.kind == "receivers"]
     finally:
         lifecycle.stop()
     batches = [batch for batch in capture.last.values() if batch.points]
-    return Collected(batches, states, complete)
+    return Collected(batches, states, complete, support)
 
 
 def _hasten(spec: ComponentSpec) -> ComponentSpec:

@@ -12,6 +12,7 @@ from attrs import frozen
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Streams
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.semconv.metrics import (
     OTELGPU_CPU_TIME,
     OTELGPU_EXPORTER_STATE,
@@ -78,6 +79,10 @@ class AgentScraper:
 
     def release(self) -> None:
         """There is no driver."""
+
+    def support(self) -> list[DeviceSupport]:
+        """There is no device."""
+        return []
 
     def scrape(self) -> Readings:
         """Return all values that the components have now."""
