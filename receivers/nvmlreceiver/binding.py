@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import byref
 from types import ModuleType
 from typing import Any
@@ -117,6 +117,34 @@ class Binding:
 
         """
         self._ask(self._enter, (function, *arguments))
+
+    def aside(self, function: str, *arguments: Any) -> None:
+        """Call as ``invoke`` does, for what is not about a GPU: it counts as no answer of one.
+
+        Raises:
+            ReadError: as ``call`` does.
+
+        """
+        try:
+            self._enter(function, *arguments)
+        except self._error as error:
+            code = error.value  # type: ignore[attr-defined]
+            raise read_error(code, self._words(code)) from error
+
+    def entry(self, *names: str) -> Callable[..., int]:
+        """Return the first of these functions that the library has, as ctypes calls it.
+
+        For a thread that waits inside: what it is answered says nothing of the GPUs' health.
+
+        Raises:
+            UnsupportedError: it has none of them.
+
+        """
+        for name in names:
+            found: Callable[..., int] | None = getattr(self._module.nvmlLib, name, None)
+            if found is not None:
+                return found
+        raise UnsupportedError(f"the library has no {names[-1]}")
 
     def _enter(self, function: str, *arguments: Any) -> None:
         entry = getattr(self._module.nvmlLib, function, None)

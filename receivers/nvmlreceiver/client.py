@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Protocol
 
 from attrs import evolve
 
@@ -20,8 +21,20 @@ from otelgpu.scraping.pci import PciFunctions
 
 _STATES = frozenset({"driver_not_loaded", "version_mismatch", "no_permission", "no_devices"})
 """Reasons that are states of their own; the driver's words tell the others apart."""
+_LEAVE = 1.0
+"""Seconds in which a listener has to come out of NVML."""
 _REFERENCES = 16
 """How often NVML is closed at most: other users of this process may have opened it as well."""
+
+
+class Listener(Protocol):
+    """Uses NVML from a thread of its own while it is open."""
+
+    def attach(self, devices: Sequence[NvmlDevice]) -> None:
+        """Listen to these GPUs from now on; never fails."""
+
+    def detach(self, timeout: float) -> bool:
+        """Leave NVML; return whether no thread of it is inside any more."""
 
 
 class NvmlClient:
@@ -33,16 +46,19 @@ class NvmlClient:
         present: Callable[[], PciFunctions | None],
         module: Path,
         restart: Callable[[str], None] = lambda _: None,
+        listener: Listener | None = None,
     ) -> None:
         """Make a client; nothing is loaded yet.
 
         ``present`` counts the GPUs on the PCI bus: NVML sees a new one only when opened anew.
         ``module`` is the kernel module's folder in sysfs, another one each time it is loaded.
         ``restart`` asks for a fresh process: a loaded library stays the old one in this one.
+        ``listener`` is told of the GPUs while NVML is open, and leaves it before it is closed.
         """
         self._library = library
         self._module = module
         self._restart = restart
+        self._listener = listener
         self._epoch: Hashable = None
         self._present = present
         self._binding: Binding | None = None
@@ -63,27 +79,39 @@ class NvmlClient:
             ReadError: NVML cannot be opened or finds no GPU.
 
         """
+        found = self._search(may_close)
+        if self._listener is not None:
+            self._listener.attach(found.devices)
+        return found
+
+    def _search(self, may_close: Callable[[], bool]) -> Inventory[NvmlDevice]:
         fresh = self._binding is None
-        if self._binding is not None and self._stale(self._binding) and may_close():
-            self._close(self._binding)
-            fresh = True
+        if self._binding is not None and self._stale(self._binding):
+            fresh = self._leave(may_close)
         try:
             found = self._find()
         except ReadError:
-            if fresh or self._binding is None or not may_close():
+            if fresh or self._binding is None or not self._leave(may_close):
                 raise
         else:
-            if found.devices or fresh or not may_close():
+            if found.devices or fresh or not self._leave(may_close):
                 return found
+        return self._find()
+
+    def _leave(self, may_close: Callable[[], bool]) -> bool:
+        """Close NVML if nobody is inside; return whether it is closed."""
+        if self._listener is not None and not self._listener.detach(_LEAVE):
+            return False
+        # Asked last: whoever gave the permission may take it back meanwhile.
+        if not may_close():
+            return False
         if self._binding is not None:
             self._close(self._binding)
-        return self._find()
+        return True
 
     def release(self, may_close: Callable[[], bool]) -> bool:
         """Close NVML if ``may_close`` allows it; return whether it is closed."""
-        if self._binding is not None and may_close():
-            self._close(self._binding)
-        return self._binding is None
+        return self._leave(may_close)
 
     def _find(self) -> Inventory[NvmlDevice]:
         try:

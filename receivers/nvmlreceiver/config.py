@@ -16,3 +16,7 @@ class NvmlConfig(HardwareConfig):
     driver_root: str = ""
     """Folder under which the driver is installed, such as /run/nvidia/driver; where set, the
     library is searched under it only."""
+    kernel_log: str = ""
+    """Kernel log from which faults are read as well, such as /dev/kmsg: it adds the driver's words,
+    the process and the time to XIDs, and tells those from before the agent's start. Takes
+    CAP_SYSLOG; empty: not read."""

@@ -50,6 +50,7 @@ REASONS: Mapping[int, str] = {
 
 NOT_INITIALIZED = 1
 INVALID_ARGUMENT = 2
+TIMEOUT = 10
 
 
 def read_error(code: int, words: str) -> ReadError:

@@ -11,6 +11,7 @@ from tests.scraping.fakes import INFO, LONG, WATTS, Card, Library, ManualClock, 
 
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
+from otelgpu.scraping.beside import Beside
 from otelgpu.scraping.devices import DeviceScraper, Pace, Vendor
 from otelgpu.scraping.pci import PciFunctions
 from otelgpu.scraping.table import ONCE, Emit, Read, Row
@@ -30,6 +31,7 @@ class Bench:
         expected: PciFunctions | None = None,
         timeout: float = TIMEOUT,
         budget: float = LONG,
+        beside: Beside | None = None,
     ) -> None:
         self.clock = ManualClock()
         self.library = Library(list(cards))
@@ -45,6 +47,7 @@ class Bench:
             lambda _: table,
             enabled,
             Pace(interval=budget, timeout=timeout),
+            beside=beside,
         )
 
     def scrape(self, after: float = 10.0) -> dict[str, dict[str, float | str]]:

@@ -219,6 +219,14 @@ class DeviceTarget(Generic[D]):
         self._miss(readings, reason)
         self._status(readings, FAILED)
 
+    def gone(self, readings: Readings) -> None:
+        """Add what is known of a device that has vanished: its description, status failed."""
+        self.reachable = False
+        self.lost = "no longer among the devices of the driver"
+        for part in self._all:
+            readings += part.reading.description()
+        self._status(readings, FAILED)
+
     def unread(self, readings: Readings, reason: str) -> None:
         """Add what describes a device that this cycle had no time for; count what is missing."""
         self._miss(readings, reason)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from otelgpu.component import Settings
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
+from otelgpu.scraping.beside import Beside
 from otelgpu.scraping.device import Device, DeviceTarget, NoPartitions, Partitions
 from otelgpu.scraping.discovery import SHORTEST, Client, Discovery, Permission
 from otelgpu.scraping.pci import PciFunctions
@@ -31,6 +32,8 @@ from otelgpu.telemetry.component import OK
 D = TypeVar("D", bound=Device)
 
 _STUCK = frozenset({"library_hung", "discovery_hung"})
+GONE = 600.0
+"""Seconds for which a device that vanished is told of as failed."""
 PATIENCE = 600.0
 """Seconds for which a library may hang as a whole before the agent is to be executed anew."""
 
@@ -75,6 +78,7 @@ class DeviceScraper(Generic[D]):
         enabled: Callable[[Metric], bool],
         pace: Pace,
         partitions: Partitions[D] | None = None,
+        beside: Beside | None = None,
     ) -> None:
         """``table`` returns the rows for a device or a partition, made for it alone."""
         self._settings = settings
@@ -86,6 +90,9 @@ class DeviceScraper(Generic[D]):
         self.enabled = enabled
         self.streams = settings.streams
         self._pace = pace
+        self._beside = beside
+        self._gone: dict[str, tuple[DeviceTarget[D], float]] = {}
+        """Devices that vanished while others stayed, and until when they are told of."""
         clock = settings.clock.monotonic
         self._discovery = Discovery(client, pace.discovery, clock, pace.shortest)
         self._reader = TargetReader(settings.id, pace.timeout, self._mistake)
@@ -95,12 +102,16 @@ class DeviceScraper(Generic[D]):
         self.restarted: frozenset[str] = frozenset()
         """Devices and partitions whose driver was loaded anew before the last scrape."""
         self._stuck_since: float | None = None
+        self._released = False
+        """Whether devices may have been changed on purpose since the last search."""
         self._finds = 0
         self._closing = False
         self._first = 0
 
     def start(self) -> None:
         """Count what should be there; a node without a driver is a state, not an error."""
+        if self._beside is not None:
+            self._beside.start()
         expected = self._vendor.expected()
         if expected is not None:
             common = {"hw.vendor": self._vendor.name}
@@ -111,15 +122,24 @@ class DeviceScraper(Generic[D]):
 
     def shutdown(self, timeout: float) -> None:  # noqa: ARG002 - nothing here waits
         """Leave the library open: a thread may be inside it, and the process is about to end."""
+        if self._beside is not None:
+            self._beside.shutdown()
         self._reader.close()
 
     def scrape(self) -> Readings:
         """Search for devices when it is time, and read all there are."""
+        readings = self._scrape()
+        if self._beside is not None and not self._reader.closed:
+            readings += self._beside.readings()
+        return readings
+
+    def _scrape(self) -> Readings:
         self.restarted = frozenset()
         if self._release.active:
             return self._let_go()
         if self._release.done:
             self._release.done = False
+            self._released = True
             self._discovery.hasten()
         if self._discovery.due or self._discovery.finds != self._finds:
             self._search()
@@ -141,12 +161,38 @@ class DeviceScraper(Generic[D]):
             else:
                 self._targets[target.id].unread(readings, "late")
         self._begin_with(cycle.unread[0] if cycle.unread else None)
+        for target in self._missing():
+            target.gone(readings)
+        self._say_how_they_are()
         self._judge()
         return readings
 
+    def _missing(self) -> list[DeviceTarget[D]]:
+        """Return the devices that vanished not long ago."""
+        now = self._settings.clock.monotonic()
+        for name, (target, until) in list(self._gone.items()):
+            if now > until:
+                del self._gone[name]
+                for part in target.ids:
+                    self.went(part)
+        return [target for target, _ in self._gone.values()]
+
+    def _say_how_they_are(self) -> None:
+        if self._beside is None:
+            return
+        for target in self._targets.values():
+            if target.lost:
+                self._beside.lost(target.id, target.lost)
+            elif target.reachable:
+                self._beside.well(target.id)
+
     def support(self) -> list[DeviceSupport]:
         """Return what each device gave when it was last asked, and why it did not give the rest."""
-        return [found for target in self._targets.values() for found in target.support()]
+        found = [one for target in self._targets.values() for one in target.support()]
+        beside = self._beside
+        if beside is None:
+            return found
+        return [evolve(one, findings=[*one.findings, *beside.support(one.id)]) for one in found]
 
     def release(self) -> None:
         """Let go of the driver for a while, from the next scrape on."""
@@ -194,6 +240,7 @@ class DeviceScraper(Generic[D]):
         for target in missing[: len(inventory.unreadable)]:
             targets[target.id] = target
         self._say_changes(targets)
+        self._note_vanished(targets)
         if inventory.epoch is not None:
             if self._epoch not in (None, inventory.epoch):
                 self._log.warning("the driver was loaded anew: counters begin anew")
@@ -225,10 +272,29 @@ class DeviceScraper(Generic[D]):
         for name in targets:
             if name not in self._targets:
                 self.came(name)
+
+    def _note_vanished(self, targets: dict[str, DeviceTarget[D]]) -> None:
+        """Go on telling of a device that vanished while others are there: somebody misses it.
+
+        When all vanish it is the driver that is gone, and after a release somebody has changed the
+        devices on purpose: neither is a loss of a device.
+        """
+        alone = bool(targets) and not self._released
+        self._released = False
+        until = self._settings.clock.monotonic() + GONE
         for target in self._targets.values():
-            if target.id not in targets:
+            if target.id in targets:
+                continue
+            if not alone:
                 for name in target.ids:
                     self.went(name)
+                continue
+            self._log.warning("%s has vanished", target.id)
+            self._gone[target.id] = target, until
+            if self._beside is not None:
+                self._beside.gone(target.id)
+        for name in targets:
+            self._gone.pop(name, None)
 
     def came(self, name: str) -> None:
         """Say that a device or a partition is there."""
@@ -286,7 +352,7 @@ class DeviceScraper(Generic[D]):
         stuck = [t.id for t in targets if t.id in hung]
         if stuck and not up:
             yield "library_hung", ", ".join(stuck)
-        if lost := [f"{t.id} ({t.lost})" for t in targets if t.lost]:
+        if lost := [f"{t.id} ({t.lost})" for t in [*targets, *self._missing()] if t.lost]:
             yield "device_lost", ", ".join(lost)
         if stuck:
             yield "device_hung", ", ".join(stuck)

@@ -20,6 +20,7 @@ HW_GPU_ERROR_LOCATION = "hw.gpu.error.location"
 HW_GPU_FABRIC_STATE = "hw.gpu.fabric.state"
 HW_GPU_FAULT_CODE = "hw.gpu.fault.code"
 HW_GPU_FAULT_MESSAGE = "hw.gpu.fault.message"
+HW_GPU_FAULT_SUPPRESSED_COUNT = "hw.gpu.fault.suppressed_count"
 HW_GPU_FAULT_TYPE = "hw.gpu.fault.type"
 HW_GPU_HOLDER_TYPE = "hw.gpu.holder.type"
 HW_GPU_INDEX = "hw.gpu.index"
@@ -177,6 +178,7 @@ class HwGpuFaultType:
     SXID = "sxid"
     AFID = "afid"
     RAS = "ras"
+    LOST = "lost"
 
 
 class HwGpuHolderType:

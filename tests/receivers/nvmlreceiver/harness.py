@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 import pynvml
 
@@ -14,6 +15,7 @@ from nvmlreceiver.config import NvmlConfig
 from nvmlreceiver.factory import make_scraper
 from otelgpu.component import Settings
 from otelgpu.points.batch import Batch, Readings
+from otelgpu.points.event import Event
 from otelgpu.points.metric import Instrument
 from otelgpu.points.resource import Resource
 from otelgpu.points.sdk import to_metrics_data
@@ -41,6 +43,9 @@ class ManualClock:
         return 1_700_000_000_000_000_000 + int(self.now * 1e9)
 
 
+_OPEN: WeakSet["Receiver"] = WeakSet()
+
+
 class Receiver:
     """What the service makes of the factory, without its thread."""
 
@@ -54,8 +59,11 @@ class Receiver:
         settings = Settings(
             "nvml", logger, self.streams, self.telemetry, self.clock, self.restarts.append
         )
-        self._scraper = make_scraper(settings, config)
+        self.events: list[Event] = []
+        """What was told."""
+        self._scraper = make_scraper(settings, config, self.events.extend)
         self._scraper.start()
+        _OPEN.add(self)
 
     def scrape(self, after: float = 0.0) -> Readings:
         """Read all once, ``after`` seconds later by the receiver's clock."""
@@ -166,6 +174,8 @@ def findings(readings: Readings) -> list[str]:
 
 def close_nvml() -> None:
     """Close NVML for all in this process: the next test opens it on rules of its own."""
+    for receiver in list(_OPEN):
+        receiver.close()
     if pynvml.nvmlLib is None:
         return
     for _ in range(100):

@@ -19,7 +19,10 @@ ANY = {"nvmlDeviceGetCount_v2": 1}
 def calls_of(fake: FakeNvml, action: Callable[[], object]) -> Counter[str]:
     before = Counter(fake.calls())
     action()
-    return Counter(fake.calls()) - before
+    made = Counter(fake.calls()) - before
+    # The event thread waits by itself, whatever is read.
+    del made["nvmlEventSetWait_v2"]
+    return made
 
 
 @pytest.mark.parametrize("model", ["h100", "a100", "b200", "l40s", "rtx4090", "t4", "gb10"])
