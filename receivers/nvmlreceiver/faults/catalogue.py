@@ -38,16 +38,13 @@ class Xid:
 
     kind: Kind
     meaning: str
+    loses: bool = False
+    """Whether it explains that a GPU is lost or needs a reset."""
 
     @property
     def severity(self) -> Severity:
         """How bad it is."""
         return _SEVERITIES[self.kind]
-
-    @property
-    def loses(self) -> bool:
-        """Whether it explains that a GPU is lost or needs a reset."""
-        return self.kind is Kind.FATAL
 
 
 _UNKNOWN = Xid(Kind.UNKNOWN, "a code that this version does not know")
@@ -64,4 +61,7 @@ class Catalogue:
         """All codes of this version."""
         text = files("nvmlreceiver.faults").joinpath("xids.yaml").read_text(encoding="utf-8")
         raw = yaml.safe_load(text)
-        return {code: Xid(Kind(entry["kind"]), entry["meaning"]) for code, entry in raw.items()}
+        return {
+            code: Xid(Kind(kind), meaning, "loses" in more)
+            for code, (kind, meaning, *more) in raw.items()
+        }

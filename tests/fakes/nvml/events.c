@@ -1,4 +1,5 @@
-// Xid events. "xid=gpu:code[*times][,...][#tag]" posts them once, each time the text changes.
+// Xid events. "xid=gpu:code[/gi/ci][*times][,...][#tag]" posts them once, each time the text
+// changes.
 #define _GNU_SOURCE
 #include "fake.h"
 
@@ -10,15 +11,20 @@
 
 #define SET_MAGIC 0x45565453u
 #define WAIT_STEP_MS 20
+#define NO_INSTANCE 0xffffffffu
 
+// Equal ones that came together: a flood costs no memory.
 struct event {
     int gpu;
-    u64 code;
+    u32 gpu_instance, compute_instance;
+    u64 code, times;
 };
 
 struct nvmlEventSet_st {
     u32 magic;
+    struct session *session;
     size_t next;
+    u64 taken;  // of the event at `next`
     bool wants_xids[MAX_GPUS];
 };
 
@@ -35,18 +41,34 @@ size_t posted_events(void)
     return count;
 }
 
-static void post_locked(int gpu, u64 code, u64 times)
+static void post_locked(const struct event *event)
 {
-    for (u64 i = 0; i < times; i++) {
-        if (event_count == event_room) {
-            size_t room = event_room ? event_room * 2 : 64;
-            struct event *grown = realloc(events, room * sizeof *events);
-            if (!grown) return;
-            events = grown;
-            event_room = room;
-        }
-        events[event_count++] = (struct event){gpu, code};
+    if (event_count == event_room) {
+        size_t room = event_room ? event_room * 2 : 64;
+        struct event *grown = realloc(events, room * sizeof *events);
+        if (!grown) return;
+        events = grown;
+        event_room = room;
     }
+    events[event_count++] = *event;
+}
+
+static bool parse_xid(const char *item, struct event *event)
+{
+    int used = 0, more = 0;
+    *event = (struct event){.gpu_instance = NO_INSTANCE, .compute_instance = NO_INSTANCE,
+                            .times = 1};
+    if (sscanf(item, "%d:%llu%n", &event->gpu, &event->code, &used) != 2) return false;
+    if (sscanf(item + used, "/%u/%u%n", &event->gpu_instance, &event->compute_instance, &more) == 2)
+        used += more;
+    if (sscanf(item + used, "*%llu%n", &event->times, &more) == 1) used += more;
+    return item[used] == '\0' && event->gpu >= 0 && event->gpu < MAX_GPUS && event->times > 0;
+}
+
+bool valid_xid(const char *item)
+{
+    struct event event;
+    return parse_xid(item, &event);
 }
 
 void post_events(const struct config *config, bool anew)
@@ -59,9 +81,8 @@ void post_events(const struct config *config, bool anew)
     text[strcspn(text, "#")] = '\0';
     char *item = changed ? strtok_r(text, ",", &rest) : NULL;
     for (; item; item = strtok_r(NULL, ",", &rest)) {
-        int gpu;
-        u64 code, times = 1;
-        if (sscanf(item, "%d:%llu*%llu", &gpu, &code, &times) >= 2) post_locked(gpu, code, times);
+        struct event event;
+        if (parse_xid(item, &event)) post_locked(&event);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -73,8 +94,13 @@ nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *set)
     *set = calloc(1, sizeof **set);
     if (!*set) return NVML_ERROR_MEMORY;
     (*set)->magic = SET_MAGIC;
-    // Unlike the real library, also what was posted since nvmlInit: a test need not race with it.
+    (*set)->session = call.session;
+    // Unlike the real library, also what was posted since nvmlInit and no set has seen: a test need
+    // not race with it.
+    pthread_mutex_lock(&lock);
     (*set)->next = call.session->first_event;
+    (*set)->taken = call.session->first_taken;
+    pthread_mutex_unlock(&lock);
     return NVML_SUCCESS;
 }
 
@@ -82,6 +108,12 @@ nvmlReturn_t nvmlEventSetFree(nvmlEventSet_t set)
 {
     ENTER_SYSTEM();
     REQUIRE(set && set->magic == SET_MAGIC);
+    pthread_mutex_lock(&lock);
+    if (set->next >= set->session->first_event) {
+        set->session->first_event = set->next;
+        set->session->first_taken = set->taken;
+    }
+    pthread_mutex_unlock(&lock);
     set->magic = 0;
     free(set);
     return NVML_SUCCESS;
@@ -112,15 +144,19 @@ static bool take_event(const struct call *call, nvmlEventSet_t set, nvmlEventDat
     bool found = false;
     pthread_mutex_lock(&lock);
     while (!found && set->next < event_count) {
-        const struct event event = events[set->next++];
+        const struct event event = events[set->next];
         found = set->wants_xids[event.gpu];
+        if (!found || ++set->taken == event.times) {
+            set->next++;
+            set->taken = 0;
+        }
         if (found)
             *data = (nvmlEventData_t){
                 .device = &call->session->full[event.gpu],
                 .eventType = nvmlEventTypeXidCriticalError,
                 .eventData = event.code,
-                .gpuInstanceId = 0xffffffffu,
-                .computeInstanceId = 0xffffffffu,
+                .gpuInstanceId = event.gpu_instance,
+                .computeInstanceId = event.compute_instance,
             };
     }
     pthread_mutex_unlock(&lock);

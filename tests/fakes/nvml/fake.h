@@ -128,7 +128,8 @@ struct nvmlDevice_st {
 
 struct session {
     u64 driver_epoch;
-    size_t first_event;
+    size_t first_event;  // that no event set has seen
+    u64 first_taken;     // how many of it one has seen
     struct nvmlDevice_st full[MAX_GPUS], instances[MAX_GPUS][MAX_INSTANCES];
 };
 
@@ -234,6 +235,7 @@ u32 process_count(const struct call *call);
 
 // events.c
 size_t posted_events(void);
+bool valid_xid(const char *item);
 void post_events(const struct config *config, bool anew);
 
 #endif

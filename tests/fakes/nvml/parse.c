@@ -238,7 +238,7 @@ static bool parse_small(const char *value, u64 limit, int *out)
     return true;
 }
 
-// "gpu:code[*times][,...][#tag]"; events.c reads it again when it posts them.
+// "gpu:code[/gi/ci][*times][,...][#tag]"; events.c reads it again when it posts them.
 static bool parse_xids(struct config *config, const char *value)
 {
     char text[sizeof config->xid], *rest;
@@ -246,12 +246,8 @@ static bool parse_xids(struct config *config, const char *value)
     strcpy(text, config->xid);
     text[strcspn(text, "#")] = '\0';
     char *item = strtok_r(text, ",", &rest);
-    for (; item; item = strtok_r(NULL, ",", &rest)) {
-        int gpu, used = 0;
-        u64 code, times;
-        sscanf(item, "%d:%llu%n*%llu%n", &gpu, &code, &used, &times, &used);
-        if (used != (int)strlen(item) || gpu < 0 || gpu >= MAX_GPUS) return false;
-    }
+    for (; item; item = strtok_r(NULL, ",", &rest))
+        if (!valid_xid(item)) return false;
     return true;
 }
 
