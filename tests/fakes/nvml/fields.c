@@ -209,6 +209,17 @@ static nvmlReturn_t computed_field(const struct call *call, nvmlFieldValue_t *fi
     }
 }
 
+static nvmlReturn_t field_of_driver(const struct call *call, nvmlFieldValue_t *field)
+{
+    u32 asked = field->fieldId, number = field_by_number(asked);
+    REQUIRE(number);
+    SUPPORTED_IF(model_has_field(call, number));
+    field->fieldId = number;
+    nvmlReturn_t result = computed_field(call, field);
+    field->fieldId = asked;
+    return result;
+}
+
 static nvmlReturn_t field_fault(const struct call *call, u32 field)
 {
     for (int i = 0; i < call->config->rules; i++) {
@@ -229,7 +240,7 @@ static void read_field(const struct call *call, nvmlFieldValue_t *field)
     field->nvmlReturn = field_fault(call, field->fieldId);
     if (field->nvmlReturn != NVML_SUCCESS) return;
     // An instance has no sensors or links of its own.
-    field->nvmlReturn = call->instance < 0 ? computed_field(call, field) : NVML_ERROR_NOT_SUPPORTED;
+    field->nvmlReturn = call->instance < 0 ? field_of_driver(call, field) : NVML_ERROR_NOT_SUPPORTED;
     if (field->nvmlReturn != NVML_SUCCESS) return;
     snprintf(name, sizeof name, "field.%u", field->fieldId);
     u64 given = field->value.ullVal;
