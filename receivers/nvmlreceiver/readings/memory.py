@@ -7,7 +7,7 @@ from typing import Any
 from attrs import frozen
 
 from nvmlreceiver.binding import NOT_AVAILABLE
-from nvmlreceiver.calls import call, first_of
+from nvmlreceiver.calls import FirstOf, call
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.nvml import nvmlMemory_v2
 from otelgpu.scraping.table import Emit, Read, Row
@@ -58,22 +58,28 @@ def _known(value: Any) -> int | None:
     return None if value in NOT_AVAILABLE else int(value)
 
 
-memory_info = first_of(_second, _first)
-"""Memory of a GPU by nvmlDeviceGetMemoryInfo_v2, else by its first version."""
+def memory_info(device: NvmlDevice) -> Memory:
+    """Return the memory by nvmlDeviceGetMemoryInfo_v2, else by its first version.
 
-ROWS: list[Row[NvmlDevice]] = [
-    Read(
-        "nvmlDeviceGetMemoryInfo_v2",
-        memory_info,
-        [
-            Emit(HW_GPU_MEMORY_LIMIT, lambda m: m.total),
-            Emit(HW_GPU_MEMORY_USAGE, lambda m: m.used),
-            Emit(HW_GPU_MEMORY_FREE, lambda m: m.free),
-            Emit(HW_GPU_MEMORY_RESERVED, lambda m: m.reserved),
-            Emit(HW_GPU_MEMORY_UTILIZATION, lambda m: m.utilization),
-        ],
-    ),
-]
+    Raises:
+        ReadError: it cannot be read, or the GPU has no memory of its own.
+
+    """
+    found: Memory = FirstOf(_second, _first)(device)
+    return found
+
+
+def rows() -> list[Row[NvmlDevice]]:
+    """Return the row of the device memory, for one device."""
+    emits: list[Emit[Memory]] = [
+        Emit(HW_GPU_MEMORY_LIMIT, lambda m: m.total),
+        Emit(HW_GPU_MEMORY_USAGE, lambda m: m.used),
+        Emit(HW_GPU_MEMORY_FREE, lambda m: m.free),
+        Emit(HW_GPU_MEMORY_RESERVED, lambda m: m.reserved),
+        Emit(HW_GPU_MEMORY_UTILIZATION, lambda m: m.utilization),
+    ]
+    return [Read("nvmlDeviceGetMemoryInfo_v2", FirstOf(_second, _first), emits)]
+
 
 _WINDOW = {HW_GPU_MEMORY_REGION: HwGpuMemoryRegion.BAR1}
 
