@@ -29,8 +29,8 @@ def build(out: Path = DEFAULT_OUT, omit: Sequence[str] = (), driver: int = 0) ->
     """Returns the path of the library, built into `out` if it is not there or out of date.
 
     `omit` names functions that the library shall lack, `driver` a driver branch (470) after which
-    nothing came: give such a variant a directory of its own. Raises `FakeUnavailableError` where there is no compiler or header, and
-    RuntimeError with the compiler's words when the build fails.
+    nothing came: give such a variant a directory of its own. Raises `FakeUnavailableError` where
+    there is no compiler or header, and RuntimeError with the compiler's words when the build fails.
     """
     command = [sys.executable, str(SOURCES / "build.py"), "--out", str(out)]
     command += ["--omit", ",".join(omit), "--driver", str(driver)]

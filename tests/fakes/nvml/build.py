@@ -116,7 +116,14 @@ def _compile(
         work = Path(name)
         (work / "stubs.c").write_text(stubs, encoding="utf-8")
         (work / "exports.map").write_text(_exports(omit), encoding="utf-8")
-        command = [compiler, *FLAGS, f"-DFAKE_DRIVER={driver}", "-shared", f"-I{SOURCES}", f"-isystem{header.parent}"]
+        command = [
+            compiler,
+            *FLAGS,
+            f"-DFAKE_DRIVER={driver}",
+            "-shared",
+            f"-I{SOURCES}",
+            f"-isystem{header.parent}",
+        ]
         command += [str(path) for path in sorted(SOURCES.glob("*.c"))] + [str(work / "stubs.c")]
         command += [f"-Wl,--version-script={work / 'exports.map'}", f"-Wl,-soname,{LIBRARY}"]
         command += ["-o", str(work / LIBRARY), "-lm", "-lpthread", "-ldl"]

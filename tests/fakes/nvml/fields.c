@@ -203,6 +203,11 @@ static nvmlReturn_t computed_field(const struct call *call, nvmlFieldValue_t *fi
     case NVML_FI_DEV_POWER_REQUESTED_LIMIT: return power_field(call, field);
     case NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT ... NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT:
         return tlimit_field(call, field);
+    case NVML_FI_PWR_SMOOTHING_ENABLED ... NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_RAMP_DOWN_HYST_VAL:
+        // Settings, not readings; on the boards of Blackwell's data centres.
+        SUPPORTED_IF(call->profile->architecture >= NVML_DEVICE_ARCH_BLACKWELL &&
+                     call->profile->nvlinks);
+        return put_uint(field, 7);
     case NVML_FI_DEV_GET_GPU_RECOVERY_ACTION:
         return put_uint(field, value_of(call, "recovery_action", NVML_GPU_RECOVERY_ACTION_NONE));
     default: return NVML_ERROR_NOT_SUPPORTED;
