@@ -13,6 +13,7 @@ from nvmlreceiver.device import NvmlDevice, address
 from nvmlreceiver.identity import Found, identify
 from nvmlreceiver.library import Library
 from nvmlreceiver.mig import in_mig_mode
+from nvmlreceiver.nodes import DeviceNodes
 from otelgpu.scraping.discovery import Inventory, Unreadable
 from otelgpu.scraping.errors import ReadError, TargetLostError
 from otelgpu.scraping.pci import PciFunctions
@@ -26,9 +27,12 @@ _REFERENCES = 16
 class NvmlClient:
     """Owns NVML, of which a process has one; used by one thread at a time."""
 
-    def __init__(self, library: Library, present: Callable[[], PciFunctions | None]) -> None:
+    def __init__(
+        self, library: Library, present: Callable[[], PciFunctions | None], nodes: DeviceNodes
+    ) -> None:
         """``present`` counts the GPUs on the PCI bus: NVML sees a new one only when opened anew."""
         self._library = library
+        self._nodes = nodes
         self._present = present
         self._binding: Binding | None = None
         self._session = 0
@@ -45,7 +49,7 @@ class NvmlClient:
         PCI bus.
 
         Raises:
-            ReadError: NVML cannot be opened or finds no GPU.
+            ReadError: NVML cannot be opened, finds no GPU, or lost its device nodes.
 
         """
         fresh = self._binding is None
@@ -75,7 +79,7 @@ class NvmlClient:
         try:
             count = binding.call("nvmlDeviceGetCount")
         except ReadError as error:
-            raise _as_state(error) from error
+            raise self._nodes.explain(_as_state(error)) from error
         found: list[Found] = []
         unreadable = []
         for index in range(count):
@@ -91,6 +95,8 @@ class NvmlClient:
                 devices.append(evolve(device, partitioned=self._in_mig_mode(binding, device)))
             except ReadError as error:
                 unreadable.append(Unreadable(f"index {one.index}", error))
+        if not devices:
+            self._nodes.blame([one.error for one in unreadable])
         return Inventory(devices, unreadable)
 
     def _identify(self, binding: Binding, index: int) -> Found:
@@ -119,7 +125,7 @@ class NvmlClient:
         try:
             binding.call("nvmlInit")
         except ReadError as error:
-            raise _as_state(error) from error
+            raise self._nodes.explain(_as_state(error)) from error
         self._session += 1
         self._opened_with = present
         self._known.clear()

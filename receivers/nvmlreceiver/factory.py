@@ -10,23 +10,27 @@ from otelgpu.component import Component, HandOver, ReceiverFactory, Settings, St
 from otelgpu.scraping.controller import ScrapeController, Scraper
 from otelgpu.scraping.devices import DeviceScraper, Vendor
 from otelgpu.scraping.errors import ReadError
+from otelgpu.scraping.pci import PciFunctions
 
 if TYPE_CHECKING:
     from nvmlreceiver.client import NvmlClient
+    from nvmlreceiver.nodes import DeviceNodes
 
 PCI_VENDOR = "0x10de"
 
 
-def make_scraper(settings: Settings, config: NvmlConfig) -> Scraper:
-    """Return what reads all GPUs of the node once."""
+def make_scraper(
+    settings: Settings, config: NvmlConfig, nodes: DeviceNodes | None = None
+) -> Scraper:
+    """Return what reads all GPUs of the node once; ``nodes`` are those of /dev if not given."""
     # Only an agent that reads NVIDIA GPUs pays for what the table needs.
     from nvmlreceiver.mig import Instances  # noqa: PLC0415
     from nvmlreceiver.table import Table  # noqa: PLC0415
 
     return DeviceScraper(
         settings,
-        Vendor("NVIDIA", "nvml", partial(config.expected, PCI_VENDOR)),
-        _client(config),
+        Vendor("NVIDIA", "nvml", partial(_expected, config)),
+        _client(config, nodes),
         Table(config.sysfs).rows,
         config.enabled,
         config.pace,
@@ -34,12 +38,24 @@ def make_scraper(settings: Settings, config: NvmlConfig) -> Scraper:
     )
 
 
-def _client(config: NvmlConfig) -> NvmlClient:
+def _expected(config: NvmlConfig) -> PciFunctions | None:
+    """Return how many GPUs there should be, None where nothing can tell.
+
+    A bus without any says nothing: GPUs of Jetson are not on it, nor are those of WSL.
+    """
+    found = config.expected(PCI_VENDOR)
+    silent = config.expected_devices is None and found == PciFunctions(0, 0)
+    return None if silent else found
+
+
+def _client(config: NvmlConfig, nodes: DeviceNodes | None = None) -> NvmlClient:
     from nvmlreceiver.client import NvmlClient  # noqa: PLC0415 - see make_scraper
     from nvmlreceiver.library import Library  # noqa: PLC0415
+    from nvmlreceiver.nodes import DeviceNodes  # noqa: PLC0415
 
     library = Library(config.library, config.driver_root)
-    return NvmlClient(library, partial(config.on_bus, PCI_VENDOR))
+    on_bus = partial(config.on_bus, PCI_VENDOR)
+    return NvmlClient(library, on_bus, nodes or DeviceNodes(config.sysfs))
 
 
 def probe(config: NvmlConfig) -> bool:

@@ -12,6 +12,7 @@ import pynvml
 
 from nvmlreceiver.config import NvmlConfig
 from nvmlreceiver.factory import make_scraper
+from nvmlreceiver.nodes import DeviceNodes
 from otelgpu.component import Settings
 from otelgpu.points.batch import Batch, Readings
 from otelgpu.points.metric import Instrument
@@ -44,13 +45,13 @@ class ManualClock:
 class Receiver:
     """What the service makes of the factory, without its thread."""
 
-    def __init__(self, config: NvmlConfig) -> None:
+    def __init__(self, config: NvmlConfig, nodes: DeviceNodes | None = None) -> None:
         self.clock = ManualClock()
         self.streams = Streams()
         self.telemetry = ComponentTelemetry({}, self.streams)
         logger = logging.getLogger("test.nvml")
         settings = Settings("nvml", logger, self.streams, self.telemetry, self.clock)
-        self._scraper = make_scraper(settings, config)
+        self._scraper = make_scraper(settings, config, nodes)
         self._scraper.start()
 
     def scrape(self, after: float = 0.0) -> Readings:
