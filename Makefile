@@ -8,7 +8,7 @@ SOURCES := src receivers processors exporters
 COMPILE := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m compileall -q
 ARGS ?=
 
-.PHONY: run test check format semconv docs peers fake bench clean
+.PHONY: run test check format semconv docs peers fake goldens bench clean
 
 run: $(VENV)/.run ## run the agent: real GPUs if there are any, else a simulated fleet
 	$(BIN)/otelgpu run $(ARGS)
@@ -43,6 +43,9 @@ peers: ## build the real peers of the tests into a cache folder (Go needed)
 fake: $(VENV)/.dev ## build the fake NVML library (C compiler needed; tests say so if there is none)
 	@$(BIN)/python tests/fakes/nvml/build.py || { [ $$? = 3 ] && \
 	echo "the fake NVML library was not built: tests that need it say so and are skipped"; }
+
+goldens: $(VENV)/.dev fake ## write anew what the NVML receiver makes of each model; read it by eye
+	$(BIN)/python -m tests.receivers.nvmlreceiver.goldens $(ARGS)
 
 bench: $(VENV)/.bench fake ## measure the agent beside its peers
 	$(BIN)/python benchmarks/side_by_side.py $(ARGS)

@@ -107,6 +107,17 @@ class Binding:
         self._ask(self._module.nvmlDeviceGetGpuFabricInfoV, (handle, byref(info)))
         return info
 
+    def fabric_before_550(self, handle: Any) -> Any:
+        """Return the structure of nvmlDeviceGetGpuFabricInfo, which tells nothing of health.
+
+        Raises:
+            ReadError: as ``call`` does.
+
+        """
+        info = self._module.c_nvmlGpuFabricInfo_t()
+        self._ask(self._module.nvmlDeviceGetGpuFabricInfo, (handle, byref(info)))
+        return info
+
     def invoke(self, function: str, *arguments: Any) -> None:
         """Call a function of the library itself with ctypes' arguments; results are in them.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Protocol
 
 from attrs import evolve
@@ -15,6 +14,7 @@ from nvmlreceiver.device import NvmlDevice, address
 from nvmlreceiver.identity import Found, identify
 from nvmlreceiver.library import Library
 from nvmlreceiver.mig import in_mig_mode
+from nvmlreceiver.nodes import DeviceNodes
 from otelgpu.scraping.discovery import Inventory, Unreadable
 from otelgpu.scraping.errors import ReadError, TargetLostError
 from otelgpu.scraping.pci import PciFunctions
@@ -44,19 +44,18 @@ class NvmlClient:
         self,
         library: Library,
         present: Callable[[], PciFunctions | None],
-        module: Path,
+        nodes: DeviceNodes,
         restart: Callable[[str], None] = lambda _: None,
         listener: Listener | None = None,
     ) -> None:
         """Make a client; nothing is loaded yet.
 
         ``present`` counts the GPUs on the PCI bus: NVML sees a new one only when opened anew.
-        ``module`` is the kernel module's folder in sysfs, another one each time it is loaded.
         ``restart`` asks for a fresh process: a loaded library stays the old one in this one.
         ``listener`` is told of the GPUs while NVML is open, and leaves it before it is closed.
         """
         self._library = library
-        self._module = module
+        self._nodes = nodes
         self._restart = restart
         self._listener = listener
         self._epoch: Hashable = None
@@ -76,7 +75,7 @@ class NvmlClient:
         PCI bus.
 
         Raises:
-            ReadError: NVML cannot be opened or finds no GPU.
+            ReadError: NVML cannot be opened, finds no GPU, or lost its device nodes.
 
         """
         found = self._search(may_close)
@@ -124,7 +123,7 @@ class NvmlClient:
         try:
             count = binding.call("nvmlDeviceGetCount")
         except ReadError as error:
-            raise _as_state(error) from error
+            raise self._nodes.explain(_as_state(error)) from error
         found: list[Found] = []
         unreadable = []
         for index in range(count):
@@ -140,6 +139,8 @@ class NvmlClient:
                 devices.append(evolve(device, partitioned=self._in_mig_mode(binding, device)))
             except ReadError as error:
                 unreadable.append(Unreadable(f"index {one.index}", error))
+        if not devices:
+            self._nodes.blame([one.error for one in unreadable])
         return Inventory(devices, unreadable, self._epoch)
 
     def _identify(self, binding: Binding, index: int) -> Found:
@@ -170,7 +171,7 @@ class NvmlClient:
         except ReadError as error:
             if error.reason == "version_mismatch" and self._library.replaced:
                 self._restart("driver_upgraded")
-            raise _as_state(error) from error
+            raise self._nodes.explain(_as_state(error)) from error
         self._session += 1
         self._epoch = self._load_of(binding)
         self._opened_with = present
@@ -186,7 +187,7 @@ class NvmlClient:
             version = binding.text("nvmlSystemGetDriverVersion")
         try:
             # sysfs makes a new inode for the folder each time that the module is loaded.
-            return version, self._module.stat().st_ino
+            return version, self._nodes.module.stat().st_ino
         except OSError:
             return None if version is None else (version, None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ctypes import c_void_p, cast
 from typing import Any
 
@@ -31,6 +32,8 @@ class Traits:
     fans: int | None = None
     clock_event_reasons: int | None = None
     """Bits of ``nvmlClocksEventReason*`` that the driver can report."""
+    field_numbers: Mapping[int, int | None] = field(factory=dict)
+    """Fields that the driver knows by another number than our header, or that must not be asked."""
 
 
 @frozen

@@ -51,11 +51,18 @@ REASONS: Mapping[int, str] = {
 NOT_INITIALIZED = 1
 INVALID_ARGUMENT = 2
 TIMEOUT = 10
+FUNCTION_NOT_FOUND = 13
+
+
+class MissingError(UnsupportedError):
+    """The driver lacks the function, for all devices and for as long as it is loaded."""
 
 
 def read_error(code: int, words: str) -> ReadError:
     """Return what an NVML error means for a reading; ``words`` are the driver's own."""
     reason = REASONS.get(code, _OTHER)
+    if code == FUNCTION_NOT_FOUND:
+        return MissingError(words)
     if reason == UNSUPPORTED:
         return UnsupportedError(words)
     if reason == LOST:

@@ -12,9 +12,11 @@ from otelgpu.points.event import Event
 from otelgpu.scraping.controller import ScrapeController, Scraper
 from otelgpu.scraping.devices import DeviceScraper, Vendor
 from otelgpu.scraping.errors import ReadError
+from otelgpu.scraping.pci import PciFunctions
 
 if TYPE_CHECKING:
     from nvmlreceiver.client import Listener, NvmlClient
+    from nvmlreceiver.nodes import DeviceNodes
 
 PCI_VENDOR = "0x10de"
 
@@ -23,8 +25,12 @@ def make_scraper(
     settings: Settings,
     config: NvmlConfig,
     tell: Callable[[Sequence[Event]], None] = lambda _: None,
+    nodes: DeviceNodes | None = None,
 ) -> Scraper:
-    """Return what reads all GPUs of the node once; ``tell`` hands events over."""
+    """Return what reads all GPUs of the node once.
+
+    ``tell`` hands events over; ``nodes`` are those of /dev if not given.
+    """
     # Only an agent that reads NVIDIA GPUs pays for what the table needs.
     from nvmlreceiver.faults.faults import Faults  # noqa: PLC0415
     from nvmlreceiver.mig import Instances  # noqa: PLC0415
@@ -33,8 +39,8 @@ def make_scraper(
     faults = Faults(settings, config.kernel_log, config.enabled, tell)
     return DeviceScraper(
         settings,
-        Vendor("NVIDIA", "nvml", partial(config.expected, PCI_VENDOR)),
-        _client(config, settings.restart, faults),
+        Vendor("NVIDIA", "nvml", partial(_expected, config)),
+        _client(config, settings.restart, faults, nodes),
         Table(config.sysfs).rows,
         config.enabled,
         config.pace,
@@ -43,17 +49,29 @@ def make_scraper(
     )
 
 
+def _expected(config: NvmlConfig) -> PciFunctions | None:
+    """Return how many GPUs there should be, None where nothing can tell.
+
+    A bus without any says nothing: GPUs of Jetson are not on it, nor are those of WSL.
+    """
+    found = config.expected(PCI_VENDOR)
+    silent = config.expected_devices is None and found == PciFunctions(0, 0)
+    return None if silent else found
+
+
 def _client(
     config: NvmlConfig,
     restart: Callable[[str], None] = lambda _: None,
     listener: Listener | None = None,
+    nodes: DeviceNodes | None = None,
 ) -> NvmlClient:
     from nvmlreceiver.client import NvmlClient  # noqa: PLC0415 - see make_scraper
     from nvmlreceiver.library import Library  # noqa: PLC0415
+    from nvmlreceiver.nodes import DeviceNodes  # noqa: PLC0415
 
     library = Library(config.library, config.driver_root)
     present = partial(config.on_bus, PCI_VENDOR)
-    return NvmlClient(library, present, config.sysfs / "module" / "nvidia", restart, listener)
+    return NvmlClient(library, present, nodes or DeviceNodes(config.sysfs), restart, listener)
 
 
 def probe(config: NvmlConfig) -> bool:

@@ -33,10 +33,15 @@ def values(device: NvmlDevice, keys: Sequence[FieldKey]) -> Sequence[Any]:
         TargetLostError: the GPU is lost.
 
     """
+    moved = device.traits.field_numbers
+    numbers = [moved.get(key.number, key.number) for key in keys]
+    known = [number for number in numbers if number is not None]
     try:
-        return device.nvml.fields(device.handle, [key.number for key in keys])
+        found = iter(device.nvml.fields(device.handle, known) if known else ())
     except UnsupportedError as error:
         return [error] * len(keys)
+    unknown = UnsupportedError("another field stands under this number in this driver")
+    return [unknown if number is None else next(found) for number in numbers]
 
 
 class FieldValues:

@@ -9,6 +9,8 @@ from attrs import evolve, frozen
 
 from nvmlreceiver.binding import Binding
 from nvmlreceiver.device import NvmlDevice, Traits
+from nvmlreceiver.drivers import field_numbers, parse_version
+from nvmlreceiver.errors import MissingError
 from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
 from otelgpu.semconv.attributes import HW_ID, HW_MODEL, HW_TYPE, HW_VENDOR, HwType
 
@@ -17,6 +19,7 @@ _REASONS = (
     # The name before driver 535
     "nvmlDeviceGetSupportedClocksThrottleReasons",
 )
+_MOST_FANS = 8
 
 
 @frozen
@@ -96,14 +99,39 @@ def identify(binding: Binding, handle: Any) -> Found:
     reasons = asker.ask(binding.call, _REASONS[0], handle)
     if reasons is None:
         reasons = asker.ask(binding.call, _REASONS[1], handle)
+    driver = asker.ask(binding.text, "nvmlSystemGetDriverVersion")
     traits = Traits(
         model=asker.ask(binding.text, "nvmlDeviceGetName", handle),
         architecture=asker.ask(binding.call, "nvmlDeviceGetArchitecture", handle),
         compute_capability=None if capability is None else tuple(capability),
-        fans=asker.ask(binding.call, "nvmlDeviceGetNumFans", handle),
+        fans=asker.ask(_count_fans, binding, handle),
         clock_event_reasons=reasons,
+        field_numbers=field_numbers(parse_version(driver)),
     )
     return Found(handle, uuid, None if pci is None else pci_address(pci), traits, asker.complete)
+
+
+def _count_fans(binding: Binding, handle: Any) -> int:
+    """Return the number of fans; drivers before 510 answer for each fan but do not count them."""
+    try:
+        return int(binding.call("nvmlDeviceGetNumFans", handle))
+    except MissingError:
+        fans = 0
+        while fans < _MOST_FANS and _has_fan(binding, handle, fans):
+            fans += 1
+        return fans
+
+
+def _has_fan(binding: Binding, handle: Any, fan: int) -> bool:
+    try:
+        binding.call("nvmlDeviceGetFanSpeed_v2", handle, fan)
+    except UnsupportedError:
+        return False
+    except ReadError as error:
+        if error.reason == "invalid_argument":
+            return False
+        raise
+    return True
 
 
 def read_uuid(binding: Binding, handle: Any) -> str:

@@ -18,6 +18,7 @@ _IN_ROOT = (
     "usr/lib64",
     f"usr/lib/{_MULTIARCH}",
     "usr/lib",
+    f"usr/lib/{_MULTIARCH}/nvidia",
     "lib64",
     f"lib/{_MULTIARCH}",
     "usr/lib/wsl/lib",
@@ -29,6 +30,8 @@ FOLDERS = (
     # GKE: Container-Optimized OS, as seen on the host and in a container
     "/home/kubernetes/bin/nvidia/lib64",
     "/usr/local/nvidia/lib64",
+    # Jetson, where the loader's configuration is not that of the host
+    f"/usr/lib/{_MULTIARCH}/nvidia",
     # Windows' driver in WSL 2
     "/usr/lib/wsl/lib",
 )

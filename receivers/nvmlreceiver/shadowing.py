@@ -16,6 +16,7 @@ _NEEDED = (
     "nvmlLib",
     "nvmlMemory_v2",
     "c_nvmlFanSpeedInfo_t",
+    "c_nvmlGpuFabricInfo_t",
     "c_nvmlGpuFabricInfo_v2_t",
     "nvmlDeviceGetCurrentClocksEventReasons",
     "nvmlDeviceGetFieldValues",

@@ -43,11 +43,11 @@ class Table:
 
     def whole(self) -> list[Row[NvmlDevice]]:
         """Return what is read from a GPU that is not in MIG mode."""
-        return [*self._gpu(), *utilization.ROWS, *memory.ROWS]
+        return [*self._gpu(), *utilization.ROWS, *memory.rows()]
 
     def _instance(self, *, leads: bool) -> list[Row[NvmlDevice]]:
         rows = [*instances.ROWS]
-        return [*rows, *memory.ROWS] if leads else rows
+        return [*rows, *memory.rows()] if leads else rows
 
     def _gpu(self) -> list[Row[NvmlDevice]]:
         read_fields = FieldValues()
@@ -67,8 +67,8 @@ class Table:
             Batched(
                 SOURCE, read_fields, [*power.SLOW_FIELDS, *reliability.SLOW_FIELDS], every=MINUTE
             ),
-            *thermal.ROWS,
-            *clocks.ROWS,
+            *thermal.rows(),
+            *clocks.rows(),
             *links.ROWS,
             *reliability.ROWS,
             *memory.BAR1,

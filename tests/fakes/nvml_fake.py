@@ -25,15 +25,15 @@ class FakeUnavailableError(Exception):
     """This machine lacks what the build needs; the words say what, for a test to skip with."""
 
 
-def build(out: Path = DEFAULT_OUT, omit: Sequence[str] = ()) -> Path:
+def build(out: Path = DEFAULT_OUT, omit: Sequence[str] = (), driver: int = 0) -> Path:
     """Returns the path of the library, built into `out` if it is not there or out of date.
 
-    `omit` names functions that the library shall lack, as an older driver does: give such a variant
-    a directory of its own. Raises `FakeUnavailableError` where there is no compiler or header, and
-    RuntimeError with the compiler's words when the build fails.
+    `omit` names functions that the library shall lack, `driver` a driver branch (470) after which
+    nothing came: give such a variant a directory of its own. Raises `FakeUnavailableError` where
+    there is no compiler or header, and RuntimeError with the compiler's words when the build fails.
     """
     command = [sys.executable, str(SOURCES / "build.py"), "--out", str(out)]
-    command += ["--omit", ",".join(omit)]
+    command += ["--omit", ",".join(omit), "--driver", str(driver)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode == CANNOT_BUILD_HERE:
         raise FakeUnavailableError(done.stderr.strip())
@@ -42,13 +42,13 @@ def build(out: Path = DEFAULT_OUT, omit: Sequence[str] = ()) -> Path:
     return Path(done.stdout.strip())
 
 
-def require(out: Path = DEFAULT_OUT, omit: Sequence[str] = ()) -> Path:
+def require(out: Path = DEFAULT_OUT, omit: Sequence[str] = (), driver: int = 0) -> Path:
     """Like `build`, for a test: skips it where the machine lacks what the build needs.
 
     With OTELGPU_REQUIRE_PEERS in the environment (continuous integration) it fails instead.
     """
     try:
-        return build(out, omit)
+        return build(out, omit, driver)
     except FakeUnavailableError as error:
         if os.environ.get("OTELGPU_REQUIRE_PEERS"):
             pytest.fail(str(error))

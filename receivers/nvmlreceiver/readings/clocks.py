@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from nvmlreceiver.calls import MINUTE, call, first_of
+from nvmlreceiver.calls import MINUTE, Call, FirstOf, call
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.fields import field
 from nvmlreceiver.nvml import (
@@ -87,17 +87,20 @@ FIELDS: list[Field[Any]] = [
     )
 ]
 
-_ask_reasons = first_of(
-    call("nvmlDeviceGetCurrentClocksEventReasons"),
-    # The name before driver 535
-    call("nvmlDeviceGetCurrentClocksThrottleReasons"),
-)
 
+def _reasons() -> Call:
+    ask = FirstOf(
+        call("nvmlDeviceGetCurrentClocksEventReasons"),
+        # The name before driver 535
+        call("nvmlDeviceGetCurrentClocksThrottleReasons"),
+    )
 
-def _reasons(device: NvmlDevice) -> tuple[int, int]:
-    """Return the bits that are set and those that the driver can set on this GPU."""
-    supported = device.traits.clock_event_reasons
-    return _ask_reasons(device), sum(_REASONS) - _RECENT if supported is None else supported
+    def read(device: NvmlDevice) -> tuple[int, int]:
+        """Return the bits that are set and those that the driver can set on this GPU."""
+        supported = device.traits.clock_event_reasons
+        return ask(device), sum(_REASONS) - _RECENT if supported is None else supported
+
+    return read
 
 
 def _throttle(found: tuple[int, int]) -> Iterable[tuple[Attributes, int]]:
@@ -111,38 +114,40 @@ def _state(value: int) -> int | None:
     return None if value == NVML_PSTATE_UNKNOWN else value
 
 
-ROWS: list[Row[NvmlDevice]] = [
-    *(
+def rows() -> list[Row[NvmlDevice]]:
+    """Return the rows of clocks and what holds them down, for one device."""
+    return [
+        *(
+            Read(
+                "nvmlDeviceGetClockInfo",
+                call("nvmlDeviceGetClockInfo", number),
+                [Emit(HW_GPU_CLOCK_FREQUENCY, mega, {HW_GPU_CLOCK_DOMAIN: domain})],
+            )
+            for number, domain in _DOMAINS.items()
+        ),
+        *(
+            Read(
+                "nvmlDeviceGetMaxClockInfo",
+                call("nvmlDeviceGetMaxClockInfo", number),
+                [
+                    Emit(
+                        HW_GPU_CLOCK_LIMIT,
+                        mega,
+                        {HW_GPU_CLOCK_DOMAIN: domain, HW_LIMIT_TYPE: HwLimitType.MAX},
+                    )
+                ],
+                every=MINUTE,
+            )
+            for number, domain in _DOMAINS.items()
+        ),
         Read(
-            "nvmlDeviceGetClockInfo",
-            call("nvmlDeviceGetClockInfo", number),
-            [Emit(HW_GPU_CLOCK_FREQUENCY, mega, {HW_GPU_CLOCK_DOMAIN: domain})],
-        )
-        for number, domain in _DOMAINS.items()
-    ),
-    *(
+            "nvmlDeviceGetCurrentClocksEventReasons",
+            _reasons(),
+            [EmitEach(HW_GPU_THROTTLE_STATUS, _throttle)],
+        ),
         Read(
-            "nvmlDeviceGetMaxClockInfo",
-            call("nvmlDeviceGetMaxClockInfo", number),
-            [
-                Emit(
-                    HW_GPU_CLOCK_LIMIT,
-                    mega,
-                    {HW_GPU_CLOCK_DOMAIN: domain, HW_LIMIT_TYPE: HwLimitType.MAX},
-                )
-            ],
-            every=MINUTE,
-        )
-        for number, domain in _DOMAINS.items()
-    ),
-    Read(
-        "nvmlDeviceGetCurrentClocksEventReasons",
-        _reasons,
-        [EmitEach(HW_GPU_THROTTLE_STATUS, _throttle)],
-    ),
-    Read(
-        "nvmlDeviceGetPerformanceState",
-        call("nvmlDeviceGetPerformanceState"),
-        [Emit(HW_GPU_PERFORMANCE_STATE, _state)],
-    ),
-]
+            "nvmlDeviceGetPerformanceState",
+            call("nvmlDeviceGetPerformanceState"),
+            [Emit(HW_GPU_PERFORMANCE_STATE, _state)],
+        ),
+    ]

@@ -9,6 +9,7 @@ from attrs import frozen
 
 from nvmlreceiver.calls import MINUTE, call
 from nvmlreceiver.device import NvmlDevice
+from nvmlreceiver.errors import MissingError
 from nvmlreceiver.fields import FieldKey, field
 from nvmlreceiver.nvml import (
     NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS,
@@ -76,6 +77,13 @@ FIELDS: list[Field[Any]] = [
     field(NVML_FI_DEV_PCIE_COUNT_FATAL_ERROR, HW_GPU_LINK_ERRORS, same, _pcie(ErrorType.FATAL)),
 ]
 
+
+@frozen
+class _Fabric:
+    state: str
+    tells_health: bool
+
+
 _FABRIC = {
     NVML_GPU_FABRIC_STATE_NOT_STARTED: HwGpuFabricState.NOT_STARTED,
     NVML_GPU_FABRIC_STATE_IN_PROGRESS: HwGpuFabricState.IN_PROGRESS,
@@ -93,7 +101,7 @@ def _is_degraded(mask: int) -> bool:
     return wrong > _CORRECT or any(mask >> place & 0b11 == 1 for place in _FLAGS)
 
 
-def _fabric_state(info: Any) -> str:
+def _fabric_state(info: Any, health: int) -> str:
     state = _FABRIC.get(info.state)
     if state is None:
         raise UnsupportedError(f"fabric state {info.state}")
@@ -101,19 +109,30 @@ def _fabric_state(info: Any) -> str:
         return state
     if info.status:
         return HwGpuFabricState.FAILED
-    return HwGpuFabricState.DEGRADED if _is_degraded(info.healthMask) else state
+    return HwGpuFabricState.DEGRADED if _is_degraded(health) else state
 
 
-def _fabric(device: NvmlDevice) -> str:
-    return _fabric_state(device.nvml.fabric(device.handle))
+def _fabric(device: NvmlDevice) -> _Fabric:
+    try:
+        info = device.nvml.fabric(device.handle)
+    except MissingError:
+        info = device.nvml.fabric_before_550(device.handle)
+        return _Fabric(_fabric_state(info, 0), tells_health=False)
+    return _Fabric(_fabric_state(info, info.healthMask), tells_health=True)
 
 
-def _fabric_points(now: str) -> Iterable[tuple[Attributes, int]]:
-    for state in (*_FABRIC.values(), HwGpuFabricState.DEGRADED):
-        yield {HW_GPU_FABRIC_STATE: state}, int(state == now)
-    if now == HwGpuFabricState.FAILED:
+def _fabric_points(found: _Fabric) -> Iterable[tuple[Attributes, int]]:
+    for state in _FABRIC.values():
+        yield {HW_GPU_FABRIC_STATE: state}, int(state == found.state)
+    if found.state == HwGpuFabricState.FAILED:
         # A series of its own only while it is so.
-        yield {HW_GPU_FABRIC_STATE: now}, 1
+        yield {HW_GPU_FABRIC_STATE: found.state}, 1
+
+
+def _degraded_point(found: _Fabric) -> int:
+    if not found.tells_health:
+        raise UnsupportedError("drivers before 550 do not tell the health of the fabric")
+    return int(found.state == HwGpuFabricState.DEGRADED)
 
 
 def _link(function: str, metric: Metric, every: float = ALWAYS) -> Row[NvmlDevice]:
@@ -128,7 +147,14 @@ ROWS: list[Row[NvmlDevice]] = [
     Read(
         "nvmlDeviceGetGpuFabricInfoV",
         _fabric,
-        [EmitEach(HW_GPU_FABRIC_STATUS, _fabric_points)],
+        [
+            EmitEach(HW_GPU_FABRIC_STATUS, _fabric_points),
+            Emit(
+                HW_GPU_FABRIC_STATUS,
+                _degraded_point,
+                {HW_GPU_FABRIC_STATE: HwGpuFabricState.DEGRADED},
+            ),
+        ],
         every=MINUTE,
     ),
 ]

@@ -7,9 +7,10 @@ from typing import Any
 from attrs import frozen
 
 from nvmlreceiver.binding import NOT_AVAILABLE
-from nvmlreceiver.calls import call, first_of
+from nvmlreceiver.calls import FirstOf, call
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.nvml import nvmlMemory_v2
+from otelgpu.scraping.errors import UnsupportedError
 from otelgpu.scraping.table import Emit, Read, Row
 from otelgpu.semconv.attributes import HW_GPU_MEMORY_REGION, HwGpuMemoryRegion
 from otelgpu.semconv.metrics import (
@@ -25,19 +26,41 @@ from otelgpu.semconv.metrics import (
 
 @frozen
 class Memory:
-    """Bytes of device memory; None where the driver does not tell."""
+    """Bytes of device memory; None where the driver has no value now."""
 
     total: int | None
     free: int | None
-    used: int | None = None
-    reserved: int | None = None
+    allocated: int | None = None
+    kept: int | None = None
+    split: bool = True
+    """Whether the driver tells what is allocated from what it keeps for itself."""
+
+    @property
+    def used(self) -> int | None:
+        """What is allocated.
+
+        Raises:
+            UnsupportedError: the driver does not tell it from what it reserves.
+
+        """
+        self._must_split()
+        return self.allocated
+
+    @property
+    def reserved(self) -> int | None:
+        """What driver and firmware keep for themselves; raises as ``used`` does."""
+        self._must_split()
+        return self.kept
 
     @property
     def utilization(self) -> float | None:
-        """Used part of the whole."""
-        if self.used is None or not self.total:
-            return None
-        return self.used / self.total
+        """Used part of the whole; raises as ``used`` does."""
+        used = self.used
+        return None if used is None or not self.total else used / self.total
+
+    def _must_split(self) -> None:
+        if not self.split:
+            raise UnsupportedError("drivers before 510 count what they reserve as used")
 
 
 def _second(device: NvmlDevice) -> Memory:
@@ -51,29 +74,35 @@ def _first(device: NvmlDevice) -> Memory:
     # Drivers before 510: what the driver reserves counts as used there, which the convention
     # excludes and which cannot be told apart.
     found = device.ask("nvmlDeviceGetMemoryInfo")
-    return Memory(_known(found.total), _known(found.free))
+    return Memory(_known(found.total), _known(found.free), split=False)
 
 
 def _known(value: Any) -> int | None:
     return None if value in NOT_AVAILABLE else int(value)
 
 
-memory_info = first_of(_second, _first)
-"""Memory of a GPU by nvmlDeviceGetMemoryInfo_v2, else by its first version."""
+def memory_info(device: NvmlDevice) -> Memory:
+    """Return the memory by nvmlDeviceGetMemoryInfo_v2, else by its first version.
 
-ROWS: list[Row[NvmlDevice]] = [
-    Read(
-        "nvmlDeviceGetMemoryInfo_v2",
-        memory_info,
-        [
-            Emit(HW_GPU_MEMORY_LIMIT, lambda m: m.total),
-            Emit(HW_GPU_MEMORY_USAGE, lambda m: m.used),
-            Emit(HW_GPU_MEMORY_FREE, lambda m: m.free),
-            Emit(HW_GPU_MEMORY_RESERVED, lambda m: m.reserved),
-            Emit(HW_GPU_MEMORY_UTILIZATION, lambda m: m.utilization),
-        ],
-    ),
-]
+    Raises:
+        ReadError: it cannot be read, or the GPU has no memory of its own.
+
+    """
+    found: Memory = FirstOf(_second, _first)(device)
+    return found
+
+
+def rows() -> list[Row[NvmlDevice]]:
+    """Return the row of the device memory, for one device."""
+    emits: list[Emit[Memory]] = [
+        Emit(HW_GPU_MEMORY_LIMIT, lambda m: m.total),
+        Emit(HW_GPU_MEMORY_USAGE, lambda m: m.used),
+        Emit(HW_GPU_MEMORY_FREE, lambda m: m.free),
+        Emit(HW_GPU_MEMORY_RESERVED, lambda m: m.reserved),
+        Emit(HW_GPU_MEMORY_UTILIZATION, lambda m: m.utilization),
+    ]
+    return [Read("nvmlDeviceGetMemoryInfo_v2", FirstOf(_second, _first), emits)]
+
 
 _WINDOW = {HW_GPU_MEMORY_REGION: HwGpuMemoryRegion.BAR1}
 

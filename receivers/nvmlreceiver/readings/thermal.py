@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from nvmlreceiver.calls import MINUTE, call, first_of
+from nvmlreceiver.calls import MINUTE, FirstOf, call
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.fields import field
 from nvmlreceiver.nvml import (
@@ -96,33 +96,36 @@ FIELDS: list[Field[Any]] = [
     field(NVML_FI_DEV_MEMORY_TEMP, HW_TEMPERATURE, _not_zero, _MEMORY),
 ]
 
-ROWS: list[Row[NvmlDevice]] = [
-    Read(
-        "nvmlDeviceGetTemperatureV",
-        first_of(
-            call("nvmlDeviceGetTemperatureV", NVML_TEMPERATURE_GPU),
-            call("nvmlDeviceGetTemperature", NVML_TEMPERATURE_GPU),
+
+def rows() -> list[Row[NvmlDevice]]:
+    """Return the rows of temperatures, limits and fans, for one device."""
+    return [
+        Read(
+            "nvmlDeviceGetTemperatureV",
+            FirstOf(
+                call("nvmlDeviceGetTemperatureV", NVML_TEMPERATURE_GPU),
+                call("nvmlDeviceGetTemperature", NVML_TEMPERATURE_GPU),
+            ),
+            [Emit(HW_TEMPERATURE, _gpu_temperature, _GPU)],
         ),
-        [Emit(HW_TEMPERATURE, _gpu_temperature, _GPU)],
-    ),
-    Read(
-        "nvmlDeviceGetMarginTemperature",
-        call("nvmlDeviceGetMarginTemperature"),
-        [Emit(HW_GPU_HEATING_MARGIN, same)],
-    ),
-    _threshold(NVML_TEMPERATURE_THRESHOLD_SHUTDOWN, HwLimitType.HIGH_CRITICAL, _GPU),
-    _threshold(NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, HwLimitType.HIGH_DEGRADED, _GPU),
-    _threshold(NVML_TEMPERATURE_THRESHOLD_GPU_MAX, HwLimitType.THROTTLED, _GPU),
-    _threshold(NVML_TEMPERATURE_THRESHOLD_MEM_MAX, HwLimitType.THROTTLED, _MEMORY),
-    Read(
-        "nvmlDeviceGetFanSpeed_v2",
-        _each_fan(lambda device, fan: device.ask("nvmlDeviceGetFanSpeed_v2", fan)),
-        # The speed that the fan was told to have, as part of what is tolerable to the ear
-        [EmitEach(HW_FAN_SPEED_RATIO, _points(percent))],
-    ),
-    Read(
-        "nvmlDeviceGetFanSpeedRPM",
-        _each_fan(lambda device, fan: device.nvml.fan_rpm(device.handle, fan)),
-        [EmitEach(HW_FAN_SPEED, _points(same))],
-    ),
-]
+        Read(
+            "nvmlDeviceGetMarginTemperature",
+            call("nvmlDeviceGetMarginTemperature"),
+            [Emit(HW_GPU_HEATING_MARGIN, same)],
+        ),
+        _threshold(NVML_TEMPERATURE_THRESHOLD_SHUTDOWN, HwLimitType.HIGH_CRITICAL, _GPU),
+        _threshold(NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, HwLimitType.HIGH_DEGRADED, _GPU),
+        _threshold(NVML_TEMPERATURE_THRESHOLD_GPU_MAX, HwLimitType.THROTTLED, _GPU),
+        _threshold(NVML_TEMPERATURE_THRESHOLD_MEM_MAX, HwLimitType.THROTTLED, _MEMORY),
+        Read(
+            "nvmlDeviceGetFanSpeed_v2",
+            _each_fan(lambda device, fan: device.ask("nvmlDeviceGetFanSpeed_v2", fan)),
+            # The speed that the fan was told to have, as part of what is tolerable to the ear
+            [EmitEach(HW_FAN_SPEED_RATIO, _points(percent))],
+        ),
+        Read(
+            "nvmlDeviceGetFanSpeedRPM",
+            _each_fan(lambda device, fan: device.nvml.fan_rpm(device.handle, fan)),
+            [EmitEach(HW_FAN_SPEED, _points(same))],
+        ),
+    ]

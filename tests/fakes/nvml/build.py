@@ -21,6 +21,7 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent
 DEFAULT_OUT = SOURCES.parents[2] / "build" / "fake-nvml"
 LIBRARY = "libnvidia-ml.so.1"
+DRIVERS = SOURCES / "drivers.txt"
 CANNOT_BUILD_HERE = 3
 FLAGS = ["-std=gnu11", "-O2", "-g", "-fPIC", "-Wall", "-Wextra", "-Werror"]
 STUB_HEAD = """\
@@ -71,6 +72,20 @@ def _implemented() -> set[str]:
     )
 
 
+def later_than(driver: int) -> set[str]:
+    """Names of the functions that came with a driver branch after `driver` (drivers.txt)."""
+    names: set[str] = set()
+    branch = 0
+    for line in DRIVERS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        if line.startswith(" "):
+            names |= set(line.split()) if branch > driver else set()
+        else:
+            branch = int(line.rstrip(":"))
+    return names
+
+
 def _stubs(names: set[str]) -> str:
     lines = [
         f'int {name}(void) {{ static struct site site = {{"{name}", {{0}}, 0}};'
@@ -86,20 +101,29 @@ def _exports(omit: list[str]) -> str:
     return f"{{ global: nvml*; fake_nvml*; local: {kept}*; }};\n"
 
 
-def _digest(header: Path, compiler: str, stubs: str, omit: list[str]) -> str:
+def _digest(header: Path, compiler: str, stubs: str, omit: list[str], driver: int) -> str:
     digest = hashlib.sha256()
     for path in [Path(__file__), header, *sorted(SOURCES.glob("*.[ch]"))]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    digest.update("\0".join([compiler, stubs, *FLAGS, *omit]).encode())
+    digest.update("\0".join([compiler, stubs, *FLAGS, *omit, str(driver)]).encode())
     return digest.hexdigest()
 
 
-def _compile(out: Path, header: Path, compiler: str, stubs: str, omit: list[str]) -> None:
+def _compile(
+    out: Path, header: Path, compiler: str, stubs: str, omit: list[str], driver: int
+) -> None:
     with tempfile.TemporaryDirectory(dir=out) as name:
         work = Path(name)
         (work / "stubs.c").write_text(stubs, encoding="utf-8")
         (work / "exports.map").write_text(_exports(omit), encoding="utf-8")
-        command = [compiler, *FLAGS, "-shared", f"-I{SOURCES}", f"-isystem{header.parent}"]
+        command = [
+            compiler,
+            *FLAGS,
+            f"-DFAKE_DRIVER={driver}",
+            "-shared",
+            f"-I{SOURCES}",
+            f"-isystem{header.parent}",
+        ]
         command += [str(path) for path in sorted(SOURCES.glob("*.c"))] + [str(work / "stubs.c")]
         command += [f"-Wl,--version-script={work / 'exports.map'}", f"-Wl,-soname,{LIBRARY}"]
         command += ["-o", str(work / LIBRARY), "-lm", "-lpthread", "-ldl"]
@@ -108,28 +132,31 @@ def _compile(out: Path, header: Path, compiler: str, stubs: str, omit: list[str]
         (work / LIBRARY).replace(out / LIBRARY)
 
 
-def build(out: Path, omit: list[str]) -> Path:
+def build(out: Path, omit: list[str], driver: int = 0) -> Path:
     """Builds the library into `out` unless it is there already, and returns its path.
 
-    `omit` names functions that the library shall lack, as an older driver does. Raises
+    `omit` names functions that the library shall lack; `driver` is a branch (470): what came after
+    it is left out, 0 leaves nothing out. Raises
     `CannotBuildHereError`, ValueError for an unknown name, or `subprocess.CalledProcessError`.
     """
     compiler, header = _compiler(), _header()
     declared, implemented = _declared(header), _implemented()
     unknown = set(omit) - declared - implemented
+    if driver:
+        omit = sorted(set(omit) | later_than(driver) & (declared | implemented))
     if unknown:
         raise ValueError(f"no such function: {', '.join(sorted(unknown))}")
     stubs = _stubs(declared - implemented)
     out.mkdir(parents=True, exist_ok=True)
     stamp = out / "digest"
-    wanted = _digest(header, compiler, stubs, omit)
+    wanted = _digest(header, compiler, stubs, omit, driver)
     with (out / "lock").open("w") as lock:
         # Several test runs may share the directory.
         fcntl.flock(lock, fcntl.LOCK_EX)
         library = out / LIBRARY
         current = stamp.read_text(encoding="utf-8") if stamp.exists() else ""
         if current != wanted or not library.exists():
-            _compile(out, header, compiler, stubs, omit)
+            _compile(out, header, compiler, stubs, omit, driver)
             stamp.write_text(wanted, encoding="utf-8")
         link = out / "libnvidia-ml.so"
         if not link.is_symlink():
@@ -142,10 +169,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=DEFAULT_OUT)
     parser.add_argument("--omit", default="", help="functions to leave out, divided by commas")
+    parser.add_argument("--driver", type=int, default=0, help="branch of the driver, such as 470")
     arguments = parser.parse_args()
     omit = sorted(name for name in arguments.omit.split(",") if name)
     try:
-        sys.stdout.write(f"{build(arguments.out, omit)}\n")
+        sys.stdout.write(f"{build(arguments.out, omit, arguments.driver)}\n")
     except CannotBuildHereError as error:
         sys.stderr.write(f"cannot build the fake NVML: {error}\n")
         return CANNOT_BUILD_HERE

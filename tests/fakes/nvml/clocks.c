@@ -1,13 +1,6 @@
 // Clocks, performance states, and why clocks are held down.
 #include "fake.h"
 
-#define SUPPORTED_REASONS                                                                     \
-    (nvmlClocksEventReasonGpuIdle | nvmlClocksEventReasonApplicationsClocksSetting |          \
-     nvmlClocksEventReasonSwPowerCap | nvmlClocksThrottleReasonHwSlowdown |                   \
-     nvmlClocksEventReasonSyncBoost | nvmlClocksEventReasonSwThermalSlowdown |                \
-     nvmlClocksThrottleReasonHwThermalSlowdown | nvmlClocksThrottleReasonHwPowerBrakeSlowdown | \
-     nvmlClocksEventReasonDisplayClockSetting)
-
 static nvmlReturn_t put_clock(const struct call *call, nvmlClockType_t type, u64 mhz, u32 *out)
 {
     REQUIRE(type < NVML_CLOCK_COUNT);
@@ -88,14 +81,14 @@ nvmlReturn_t nvmlDeviceGetSupportedClocksEventReasons(nvmlDevice_t device, u64 *
 {
     ENTER(device);
     FULL_GPU_ONLY();
-    return put_u64(&call, reasons, SUPPORTED_REASONS);
+    return put_u64(&call, reasons, supported_reasons(&call));
 }
 
 nvmlReturn_t nvmlDeviceGetSupportedClocksThrottleReasons(nvmlDevice_t device, u64 *reasons)
 {
     ENTER(device);
     FULL_GPU_ONLY();
-    return put_u64(&call, reasons, SUPPORTED_REASONS);
+    return put_u64(&call, reasons, supported_reasons(&call));
 }
 
 nvmlReturn_t nvmlDeviceGetViolationStatus(nvmlDevice_t device, nvmlPerfPolicyType_t policy,

@@ -80,7 +80,7 @@ static bool load_locked(bool anew)
     if (!config) return false;
     config->gpus = 8;
     config->profile = find_profile("h100");
-    strcpy(config->driver, "570.86.15");
+    strcpy(config->driver, driver_version());
     bool valid = true;
     if (environment) {
         char *text = strdup(environment);

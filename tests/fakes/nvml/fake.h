@@ -39,6 +39,20 @@ enum feature {
     HAS_SERIAL = 1 << 11,
     HAS_MEMORY_INFO = 1 << 12,  // absent where the GPU shares the host's memory
     HAS_PCIE = 1 << 13,
+    HAS_PROCESS_MEMORY = 1 << 14,  // memory of each process; WSL has none
+};
+
+#define MAX_RANGES 4
+
+struct range {
+    u32 first, last;
+};
+
+// Power of a board in a scope of its own (NVML_POWER_SCOPE_*); a highest power of 0: no such scope.
+struct power_scope {
+    u32 idle_mw, most_mw;              // the reading follows the utilization from one to the other
+    u32 default_limit_mw, max_limit_mw, min_limit_mw;  // 0: the scope has no limits
+    bool instant;                      // field 186 answers as well as the average, 185
 };
 
 struct profile {
@@ -51,9 +65,27 @@ struct profile {
     u32 nvlinks, nvlink_version, nvlink_mbps, fans, pci_device_id;
     nvmlBrandType_t brand;
     u32 features;
+    const char *uuid;                   // the same on each board, where set
+    const char *answers, *refuses;      // functions with a device: only these; all but these
+    struct range no_fields[MAX_RANGES];
+    u32 thresholds[4];                  // by nvmlTemperatureThresholds_t; 0: not supported
+    struct power_scope module_power, memory_power;  // the GPU's own are above
 };
 
+struct call;
+
 const struct profile *find_profile(const char *key);
+
+// ---- support.c: what a model answers
+
+bool model_answers(const struct call *call);
+bool model_has_field(const struct call *call, u32 field);
+
+// ---- drivers.c: what a driver branch has
+
+const char *driver_version(void);
+int cuda_version(void);
+u32 field_by_number(u32 number);  // the header's number, 0 where the driver does not know it
 
 // ---- config.c: the settings and fault rules in force
 
@@ -208,6 +240,9 @@ u64 counter_of(const struct call *call, u64 base, double per_second);
 u32 utilization(const struct call *call);
 u32 memory_utilization(const struct call *call);
 u64 power_mw(const struct call *call);
+// The module or the memory as NVML_POWER_SCOPE_*; NULL where the board has no such scope.
+const struct power_scope *power_scope(const struct call *call, u32 scope);
+u64 scope_power_mw(const struct call *call, const struct power_scope *scope);
 u64 energy_mj(const struct call *call);
 u64 temperature(const struct call *call);
 u64 memory_temperature(const struct call *call);
@@ -220,6 +255,7 @@ u64 pcie_replays(const struct call *call);
 u64 clock_mhz(const struct call *call, nvmlClockType_t type);
 u64 max_clock_mhz(const struct call *call, nvmlClockType_t type);
 u64 event_reasons(const struct call *call);
+u64 supported_reasons(const struct call *call);
 u64 wall_us(void);
 void format_uuid(const struct config *config, const struct nvmlDevice_st *device, char out[96]);
 void format_serial(int gpu, char out[32]);

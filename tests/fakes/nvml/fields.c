@@ -203,10 +203,26 @@ static nvmlReturn_t computed_field(const struct call *call, nvmlFieldValue_t *fi
     case NVML_FI_DEV_POWER_REQUESTED_LIMIT: return power_field(call, field);
     case NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT ... NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT:
         return tlimit_field(call, field);
+    case NVML_FI_PWR_SMOOTHING_ENABLED ... NVML_FI_PWR_SMOOTHING_ADMIN_OVERRIDE_RAMP_DOWN_HYST_VAL:
+        // Settings, not readings; on the boards of Blackwell's data centres.
+        SUPPORTED_IF(call->profile->architecture >= NVML_DEVICE_ARCH_BLACKWELL &&
+                     call->profile->nvlinks);
+        return put_uint(field, 7);
     case NVML_FI_DEV_GET_GPU_RECOVERY_ACTION:
         return put_uint(field, value_of(call, "recovery_action", NVML_GPU_RECOVERY_ACTION_NONE));
     default: return NVML_ERROR_NOT_SUPPORTED;
     }
+}
+
+static nvmlReturn_t field_of_driver(const struct call *call, nvmlFieldValue_t *field)
+{
+    u32 asked = field->fieldId, number = field_by_number(asked);
+    REQUIRE(number);
+    SUPPORTED_IF(model_has_field(call, number));
+    field->fieldId = number;
+    nvmlReturn_t result = computed_field(call, field);
+    field->fieldId = asked;
+    return result;
 }
 
 static nvmlReturn_t field_fault(const struct call *call, u32 field)
@@ -229,7 +245,7 @@ static void read_field(const struct call *call, nvmlFieldValue_t *field)
     field->nvmlReturn = field_fault(call, field->fieldId);
     if (field->nvmlReturn != NVML_SUCCESS) return;
     // An instance has no sensors or links of its own.
-    field->nvmlReturn = call->instance < 0 ? computed_field(call, field) : NVML_ERROR_NOT_SUPPORTED;
+    field->nvmlReturn = call->instance < 0 ? field_of_driver(call, field) : NVML_ERROR_NOT_SUPPORTED;
     if (field->nvmlReturn != NVML_SUCCESS) return;
     snprintf(name, sizeof name, "field.%u", field->fieldId);
     u64 given = field->value.ullVal;

@@ -103,6 +103,20 @@ u64 power_mw(const struct call *call)
     return value_of(call, "power_mw", computed);
 }
 
+const struct power_scope *power_scope(const struct call *call, u32 scope)
+{
+    const struct power_scope *found = NULL;
+    if (scope == NVML_POWER_SCOPE_MODULE) found = &call->profile->module_power;
+    if (scope == NVML_POWER_SCOPE_MEMORY) found = &call->profile->memory_power;
+    return found && found->most_mw ? found : NULL;
+}
+
+u64 scope_power_mw(const struct call *call, const struct power_scope *scope)
+{
+    double span = scope->most_mw - scope->idle_mw;
+    return scope->idle_mw + (u64)(span * exact_utilization(call) / 100);
+}
+
 u64 energy_mj(const struct call *call)
 {
     double span = call->profile->tdp_mw - call->profile->idle_mw;
@@ -194,6 +208,19 @@ u64 event_reasons(const struct call *call)
     return value_of(call, "reasons", computed);
 }
 
+u64 supported_reasons(const struct call *call)
+{
+    u64 reasons = nvmlClocksEventReasonGpuIdle | nvmlClocksEventReasonApplicationsClocksSetting |
+                  nvmlClocksEventReasonSwPowerCap | nvmlClocksThrottleReasonHwSlowdown |
+                  nvmlClocksEventReasonSyncBoost | nvmlClocksEventReasonSwThermalSlowdown;
+    // nvidia-smi tells heat and the power brake apart from Pascal on.
+    if (call->profile->architecture >= NVML_DEVICE_ARCH_PASCAL)
+        reasons |= nvmlClocksThrottleReasonHwThermalSlowdown |
+                   nvmlClocksThrottleReasonHwPowerBrakeSlowdown |
+                   nvmlClocksEventReasonDisplayClockSetting;
+    return reasons;
+}
+
 u64 wall_us(void)
 {
     struct timespec now;
@@ -204,7 +231,9 @@ u64 wall_us(void)
 void format_uuid(const struct config *config, const struct nvmlDevice_st *device, char out[96])
 {
     u32 seed = 0xfa4e0000u + config->uuid_seed * 256 + (u32)device->gpu;
-    if (device->instance < 0)
+    if (config->profile->uuid)
+        snprintf(out, 96, "%s", config->profile->uuid);
+    else if (device->instance < 0)
         snprintf(out, 96, "GPU-%08x-1111-2222-3333-%012x", seed, device->gpu + 1);
     else
         snprintf(out, 96, "MIG-%08x-4444-5555-%04x-%06x%06x", seed,

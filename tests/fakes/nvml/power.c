@@ -111,9 +111,8 @@ nvmlReturn_t nvmlDeviceGetTemperatureThreshold(nvmlDevice_t device,
     }
     SUPPORTED_IF(threshold <= NVML_TEMPERATURE_THRESHOLD_GPU_MAX);
     WITH(HAS_THRESHOLDS);
-    static const u32 limits[] = {92, 89, 95, 85};
-    if (threshold == NVML_TEMPERATURE_THRESHOLD_MEM_MAX) WITH(HAS_MEMORY_TEMPERATURE);
-    return put_u32(&call, celsius, limits[threshold]);
+    SUPPORTED_IF(call.profile->thresholds[threshold]);
+    return put_u32(&call, celsius, call.profile->thresholds[threshold]);
 }
 
 nvmlReturn_t nvmlDeviceGetNumFans(nvmlDevice_t device, u32 *fans)

@@ -53,8 +53,7 @@ static void describe(const struct call *call, u32 process, u32 sharing, nvmlProc
     memset(info, 0, sizeof *info);
     info->pid = pid_of(call, process);
     info->usedGpuMemory = memory_used(call) / sharing;
-    // A GPU that shares the host's memory cannot tell how much of it is its own.
-    if (call->all_ones || !(call->profile->features & HAS_MEMORY_INFO))
+    if (call->all_ones || !(call->profile->features & HAS_PROCESS_MEMORY))
         info->usedGpuMemory = (u64)NVML_VALUE_NOT_AVAILABLE;
     info->gpuInstanceId = instance < 0 ? NO_INSTANCE : slot_of(call, instance)->gpu_instance;
     info->computeInstanceId = instance < 0 ? NO_INSTANCE : slot_of(call, instance)->compute_instance;

@@ -114,13 +114,13 @@ nvmlReturn_t nvmlSystemGetNVMLVersion(char *version, u32 length)
 nvmlReturn_t nvmlSystemGetCudaDriverVersion(int *version)
 {
     ENTER_SYSTEM();
-    return put_int(&call, version, 12080);
+    return put_int(&call, version, cuda_version());
 }
 
 nvmlReturn_t nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
     ENTER_SYSTEM();
-    return put_int(&call, version, 12080);
+    return put_int(&call, version, cuda_version());
 }
 
 nvmlReturn_t nvmlSystemGetDriverBranch(nvmlSystemDriverBranchInfo_t *info, u32 length)

@@ -10,6 +10,8 @@ import pytest
 from tests.fakes import nvml_fake
 from tests.receivers.nvmlreceiver import harness
 
+from nvmlreceiver.nodes import DeviceNodes
+
 OLD = (
     "nvmlDeviceGetTemperatureV",
     "nvmlDeviceGetMarginTemperature",
@@ -62,11 +64,13 @@ def _wait_for_workers() -> None:
 
 @pytest.fixture
 def receiver(fake: nvml_fake.FakeNvml, library: Path) -> Iterator[Callable[..., harness.Receiver]]:
-    """Make a receiver; settings are those of NvmlConfig."""
+    """Make a receiver; settings are those of NvmlConfig, device nodes are those of /dev."""
     made: list[harness.Receiver] = []
 
-    def make(library: Path = library, **settings: Any) -> harness.Receiver:
-        made.append(harness.Receiver(harness.config(library, **settings)))
+    def make(
+        library: Path = library, nodes: DeviceNodes | None = None, **settings: Any
+    ) -> harness.Receiver:
+        made.append(harness.Receiver(harness.config(library, **settings), nodes))
         return made[-1]
 
     yield make

@@ -13,6 +13,7 @@ import pynvml
 
 from nvmlreceiver.config import NvmlConfig
 from nvmlreceiver.factory import make_scraper
+from nvmlreceiver.nodes import DeviceNodes
 from otelgpu.component import Settings
 from otelgpu.points.batch import Batch, Readings
 from otelgpu.points.event import Event
@@ -49,7 +50,7 @@ _OPEN: WeakSet["Receiver"] = WeakSet()
 class Receiver:
     """What the service makes of the factory, without its thread."""
 
-    def __init__(self, config: NvmlConfig) -> None:
+    def __init__(self, config: NvmlConfig, nodes: DeviceNodes | None = None) -> None:
         self.clock = ManualClock()
         self.streams = Streams()
         self.telemetry = ComponentTelemetry({}, self.streams)
@@ -61,7 +62,7 @@ class Receiver:
         )
         self.events: list[Event] = []
         """What was told."""
-        self._scraper = make_scraper(settings, config, self.events.extend)
+        self._scraper = make_scraper(settings, config, self.events.extend, nodes)
         self._scraper.start()
         _OPEN.add(self)
 

@@ -25,7 +25,9 @@ def calls_of(fake: FakeNvml, action: Callable[[], object]) -> Counter[str]:
     return made
 
 
-@pytest.mark.parametrize("model", ["h100", "a100", "b200", "l40s", "rtx4090", "t4", "gb10"])
+@pytest.mark.parametrize(
+    "model", ["h100", "a100", "b200", "gb200", "l40s", "rtx4090", "t4", "v100", "gb10", "thor"]
+)
 def test_calls_at_the_standard_profile(fake: FakeNvml, receiver: Make, model: str) -> None:
     fake.configure(profile=model, gpus=1)
     made = receiver()

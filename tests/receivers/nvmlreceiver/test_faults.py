@@ -8,6 +8,8 @@ import pytest
 from tests.fakes.nvml_fake import FakeNvml
 from tests.receivers.nvmlreceiver.harness import Receiver, of, status, value
 
+from otelgpu.points.batch import Readings
+
 Make = Callable[..., Receiver]
 UTILIZATION = "nvmlDeviceGetUtilizationRates"
 
@@ -196,6 +198,30 @@ def test_a_gpu_that_is_gone_ends(fake: FakeNvml, receiver: Make) -> None:
     readings = made.until(lambda _: made.state == "ok")
     assert set(status(readings)) == set(gpus[1:])
     assert ids(made) == gpus[1:]
+
+
+def test_indexes_that_shift_move_no_value_and_a_gpu_returns(fake: FakeNvml, receiver: Make) -> None:
+    rules = [f"value.power_mw={100_000 * (gpu + 1)}@{gpu}" for gpu in range(3)]
+    fake.configure(*rules, gpus=3)
+    made = receiver()
+    gpus = ids(made)
+
+    def watts(readings: Readings) -> dict[str, float | None]:
+        found = dict.fromkeys(status(readings))
+        return {gpu: of(readings, gpu)["hw.power", ()] for gpu in found}
+
+    whole = dict(zip(gpus, (100, 200, 300), strict=True))
+    assert watts(made.scrape(after=10)) == whole
+    fake.configure(*rules, "hide=0", gpus=3)
+    made.until(lambda found: len(status(found)) == 2)
+    left = made.scrape(after=10)
+    assert watts(left) == {gpu: whole[gpu] for gpu in gpus[1:]}
+    assert made.state == "ok"
+    fake.configure(*rules, gpus=3)
+    made.until(lambda found: len(status(found)) == 3)
+    assert watts(made.scrape(after=10)) == whole
+    # In the driver's order again, each with its own index
+    assert ids(made) == gpus
 
 
 @pytest.mark.parametrize(
