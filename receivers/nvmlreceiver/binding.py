@@ -8,15 +8,8 @@ from types import ModuleType
 from typing import Any
 
 from nvmlreceiver.errors import INVALID_ARGUMENT, read_error
+from nvmlreceiver.fieldrequest import ENTRY, NOT_AVAILABLE, FieldRequests, value_of
 from otelgpu.scraping.errors import ReadError, UnsupportedError
-
-NOT_AVAILABLE = frozenset({2**32 - 1, 2**64 - 1})
-"""``NVML_VALUE_NOT_AVAILABLE`` of each width: all bits set. A 64-bit counter that happens to hold
-the 32-bit one is absent for that read."""
-
-_MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
-"""Member of ``nvmlValue_t`` by ``nvmlValueType_t``."""
-_UNSIGNED = frozenset({1, 2, 3})
 
 
 class Binding:
@@ -29,6 +22,7 @@ class Binding:
     def __init__(self, module: ModuleType) -> None:
         self._module = module
         self._error: type[Exception] = module.NVMLError
+        self._requests = FieldRequests()
         self.asked = False
         self.answered = False
 
@@ -57,30 +51,33 @@ class Binding:
         clean = "".join(c if c.isprintable() else "\ufffd" for c in found).strip()
         return clean if clean.strip("\ufffd") else None
 
-    def fields(self, handle: Any, numbers: Sequence[int]) -> list[float | ReadError]:
+    def fields(self, handle: Any, keys: Sequence[tuple[int, int]]) -> list[float | ReadError]:
         """Return the values of fields (``NVML_FI_*``) in order, in NVML's units.
+
+        A key is the number of a field and the scope that it is asked for (``scopeId``): a link, a
+        power domain, 0 for most.
 
         Raises:
             ReadError: the call as a whole failed.
 
         """
-        # The list's own type is pynvml's: it holds as many structures as were asked for.
-        found = self._ask(self._module.nvmlDeviceGetFieldValues, (handle, list(numbers)))
-        return [self._field(value) for value in found]
+        request = self._requests.fill(tuple(keys))
+        self.invoke("nvmlDeviceGetFieldValues", handle, len(keys), request)
+        return [
+            self._field(key, kind, code, raw)
+            for key, (kind, code, raw) in zip(keys, ENTRY.iter_unpack(request), strict=True)
+        ]
 
-    def _field(self, field: Any) -> float | ReadError:
-        code = field.nvmlReturn
+    def _field(self, key: tuple[int, int], kind: int, code: int, raw: int) -> float | ReadError:
+        if not code:
+            try:
+                return value_of(kind, raw)
+            except ReadError as error:
+                return ReadError(error.reason, f"field {key[0]}: {error}")
         if code == INVALID_ARGUMENT:
             # The call as a whole is valid, so it is the number that this driver does not know.
-            return UnsupportedError(f"field {field.fieldId} is not known to the driver")
-        if code:
-            return read_error(code, f"field {field.fieldId}: {self._words(code)}")
-        if field.valueType >= len(_MEMBERS):
-            return ReadError("type", f"field {field.fieldId} is of unknown type {field.valueType}")
-        value: float = getattr(field.value, _MEMBERS[field.valueType])
-        if field.valueType in _UNSIGNED and value in NOT_AVAILABLE:
-            return ReadError("absent", f"field {field.fieldId} has all bits set")
-        return value
+            return UnsupportedError(f"field {key[0]} is not known to the driver")
+        return read_error(code, f"field {key[0]}: {self._words(code)}")
 
     def fan_rpm(self, handle: Any, fan: int) -> int:
         """Return the speed of one fan in revolutions per minute (nvmlDeviceGetFanSpeedRPM).

@@ -16,13 +16,29 @@ from otelgpu.scraping.table import AnyEmit, Emit, Field
 SOURCE = "nvmlDeviceGetFieldValues"
 
 
+_SEARCH = 24
+"""Calls at most in the search for the field for which the library refuses a whole request."""
+_HOPELESS = 6
+"""Calls after which such a search ends if none was answered: then it is no matter of one field."""
+
+Pair = tuple[int, int]
+"""Number and scope of a field."""
+
+
 @frozen
 class FieldKey:
     """A field, and the call that gives the same on drivers or models without it."""
 
     number: int
     """``NVML_FI_*``."""
+    scope: int = 0
+    """``scopeId`` of ``nvmlFieldValue_t``: a link or a power domain, 0 for most fields."""
     instead: Callable[[NvmlDevice], Any] | None = None
+
+    @property
+    def pair(self) -> Pair:
+        """Number and scope."""
+        return self.number, self.scope
 
 
 def values(device: NvmlDevice, keys: Sequence[FieldKey]) -> Sequence[Any]:
@@ -34,22 +50,29 @@ def values(device: NvmlDevice, keys: Sequence[FieldKey]) -> Sequence[Any]:
 
     """
     try:
-        return device.nvml.fields(device.handle, [key.number for key in keys])
+        return device.nvml.fields(device.handle, [key.pair for key in keys])
     except UnsupportedError as error:
         return [error] * len(keys)
 
 
 class FieldValues:
-    """Reads fields of GPUs, by the other call where a GPU does not have a field.
+    """Reads fields of one GPU, by the other call where the GPU does not have a field.
 
     A field that has worked keeps its meaning through a refusal that passes: what stands in for it
     may count something else, and would be another stream. Only when it is refused as often as makes
     the core give a reading up does the other call take its place.
+
+    Some libraries refuse a request as a whole for one of its fields. After as many refusals in a
+    row that field is searched for and from then on asked for alone.
     """
 
     def __init__(self) -> None:
-        self._refusals: dict[tuple[str, int], tuple[int, int]] = {}
-        """Of fields that have worked, by GPU and field: the session, and refusals in a row."""
+        self._refusals: dict[Pair, int] = {}
+        """Refusals in a row of fields that have worked."""
+        self._refused = 0
+        """Refusals in a row of the whole request."""
+        self._apart: set[Pair] = set()
+        """Fields for which a request is refused as a whole."""
 
     def __call__(self, device: NvmlDevice, keys: Sequence[FieldKey]) -> list[Any]:
         """Return the fields' values in order, ReadError for those that failed.
@@ -59,22 +82,89 @@ class FieldValues:
             TargetLostError: the GPU is lost.
 
         """
-        found = values(device, keys)
-        return [self._take(device, key, value) for key, value in zip(keys, found, strict=True)]
+        together = [key.pair for key in keys if key.pair not in self._apart]
+        found = self._together(device, together) if together else {}
+        for key in keys:
+            if key.pair not in found:
+                found[key.pair] = self._alone(device, key.pair)
+        return [self._take(device, key, found[key.pair]) for key in keys]
+
+    def _together(self, device: NvmlDevice, pairs: Sequence[Pair]) -> dict[Pair, Any]:
+        try:
+            found = device.nvml.fields(device.handle, pairs)
+        except TargetLostError:
+            raise
+        except UnsupportedError as error:
+            return dict.fromkeys(pairs, error)
+        except ReadError as error:
+            self._refused += 1
+            if self._refused < REFUSALS:
+                raise
+            if self._refused == REFUSALS:
+                return self._search(device, pairs, error)
+            return dict.fromkeys(pairs, error)
+        self._refused = 0
+        return dict(zip(pairs, found, strict=True))
+
+    def _search(
+        self, device: NvmlDevice, pairs: Sequence[Pair], error: ReadError
+    ) -> dict[Pair, Any]:
+        """Ask for ever smaller parts of a request that is refused, within bounds."""
+        found: dict[Pair, Any] = dict.fromkeys(pairs, error)
+        parts, refused, answered = [*_halves(pairs)], set(), False
+        for call in range(_SEARCH):
+            if not parts or (call >= _HOPELESS and not answered):
+                break
+            part = parts.pop(0)
+            try:
+                found.update(zip(part, device.nvml.fields(device.handle, part), strict=True))
+                answered = True
+            except TargetLostError:
+                raise
+            except ReadError:
+                if len(part) == 1:
+                    refused.add(part[0])
+                parts += _halves(part)
+        if answered:
+            self._refused = 0
+            self._apart |= refused
+            found.update((pair, _refusal(pair)) for pair in refused)
+        return found
+
+    def _alone(self, device: NvmlDevice, pair: Pair) -> Any:
+        try:
+            [value] = device.nvml.fields(device.handle, [pair])
+        except TargetLostError:
+            raise
+        except ReadError:
+            return _refusal(pair)
+        self._apart.discard(pair)
+        return value
 
     def _take(self, device: NvmlDevice, key: FieldKey, value: Any) -> Any:
         if key.instead is None:
             return value
-        field_of = device.id, key.number
         if not isinstance(value, ReadError):
-            self._refusals[field_of] = device.session, 0
-        if not isinstance(value, UnsupportedError):
+            self._refusals[key.pair] = 0
             return value
-        session, refusals = self._refusals.get(field_of, (-1, 0))
-        if session == device.session and refusals < REFUSALS:
-            self._refusals[field_of] = session, refusals + 1
-            return value
+        if self._refused < REFUSALS:
+            if not isinstance(value, UnsupportedError):
+                return value
+            refusals = self._refusals.get(key.pair)
+            if refusals is not None and refusals < REFUSALS:
+                self._refusals[key.pair] = refusals + 1
+                return value
         return _ask(device, key.instead)
+
+
+def _halves(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
+    middle = len(pairs) // 2
+    return [pairs[:middle], pairs[middle:]] if middle else []
+
+
+def _refusal(pair: Pair) -> UnsupportedError:
+    # As what the device does not have it is asked for ever more rarely.
+    return UnsupportedError(f"a request with field {pair[0]} is refused as a whole")
 
 
 def _ask(device: NvmlDevice, instead: Callable[[NvmlDevice], Any]) -> Any:
@@ -92,7 +182,8 @@ def field(
     value: Callable[[Any], float | None],
     attributes: Mapping[str, str] | None = None,
     instead: Callable[[NvmlDevice], Any] | None = None,
+    scope: int = 0,
 ) -> Field[Any]:
     """Return a row of the batch that gives one point."""
     emits: Sequence[AnyEmit] = [Emit(metric, value, attributes or {})]
-    return Field(FieldKey(number, instead), emits)
+    return Field(FieldKey(number, scope, instead), emits)

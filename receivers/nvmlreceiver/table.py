@@ -50,12 +50,11 @@ class Table:
         return [*rows, *memory.ROWS] if leads else rows
 
     def _gpu(self) -> list[Row[NvmlDevice]]:
-        read_fields = FieldValues()
         return [
             *inventory.rows(self._sysfs),
             Batched(
                 SOURCE,
-                read_fields,
+                FieldValues(),
                 [
                     *power.FIELDS,
                     *thermal.FIELDS,
@@ -65,7 +64,7 @@ class Table:
                 ],
             ),
             Batched(
-                SOURCE, read_fields, [*power.SLOW_FIELDS, *reliability.SLOW_FIELDS], every=MINUTE
+                SOURCE, FieldValues(), [*power.SLOW_FIELDS, *reliability.SLOW_FIELDS], every=MINUTE
             ),
             *thermal.ROWS,
             *clocks.ROWS,

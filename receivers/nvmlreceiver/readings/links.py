@@ -64,7 +64,7 @@ def _correctable(found: Any) -> Iterable[tuple[Attributes, float]]:
 
 FIELDS: list[Field[Any]] = [
     Field(
-        FieldKey(NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS, _replays),
+        FieldKey(NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS, instead=_replays),
         [EmitEach(HW_GPU_LINK_ERRORS, _correctable)],
     ),
     field(

@@ -6,9 +6,9 @@ from typing import Any
 
 from attrs import frozen
 
-from nvmlreceiver.binding import NOT_AVAILABLE
 from nvmlreceiver.calls import call, first_of
 from nvmlreceiver.device import NvmlDevice
+from nvmlreceiver.fieldrequest import NOT_AVAILABLE
 from nvmlreceiver.nvml import nvmlMemory_v2
 from otelgpu.scraping.table import Emit, Read, Row
 from otelgpu.semconv.attributes import HW_GPU_MEMORY_REGION, HwGpuMemoryRegion

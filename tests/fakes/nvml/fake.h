@@ -51,13 +51,17 @@ struct profile {
     u32 nvlinks, nvlink_version, nvlink_mbps, fans, pci_device_id;
     nvmlBrandType_t brand;
     u32 features;
+    // Of boards that have more than the GPU's power scope, by NVML_POWER_SCOPE_*; 0: not supported.
+    u32 scope_power_mw[NVML_POWER_SCOPE_COUNT], scope_limit_mw[NVML_POWER_SCOPE_COUNT];
 };
 
 const struct profile *find_profile(const char *key);
 
 // ---- config.c: the settings and fault rules in force
 
-enum rule_kind { RULE_LATENCY, RULE_ERROR, RULE_FIELD_ERROR, RULE_HANG, RULE_ALL_ONES, RULE_VALUE };
+enum rule_kind {
+    RULE_LATENCY, RULE_ERROR, RULE_FIELD_ERROR, RULE_FIELD_REFUSAL, RULE_HANG, RULE_ALL_ONES, RULE_VALUE
+};
 
 struct rule {
     enum rule_kind kind;
