@@ -23,6 +23,8 @@ class Binding:
         self._module = module
         self._error: type[Exception] = module.NVMLError
         self._requests = FieldRequests()
+        self.spare_samples: list[Any] = []
+        """Samples of GPM (``nvmlGpmSample_t``) that no device uses; void once NVML is closed."""
         self.asked = False
         self.answered = False
 
@@ -128,11 +130,15 @@ class Binding:
         try:
             result = entry(*arguments)
         except self._error as error:
-            found = read_error(error.value, self._words(error.value))  # type: ignore[attr-defined]
-            self.answered = self.answered or isinstance(found, UnsupportedError)
-            raise found from error
+            # No name for it here: with its traceback it would keep all callers' frames alive.
+            raise self._failure(error.value) from error  # type: ignore[attr-defined]
         self.answered = True
         return result
+
+    def _failure(self, code: int) -> ReadError:
+        found = read_error(code, self._words(code))
+        self.answered = self.answered or isinstance(found, UnsupportedError)
+        return found
 
     def _words(self, code: int) -> str:
         return f"{self._error(code)} (NVML error {code})"

@@ -10,6 +10,7 @@ from otelgpu.component import Component, HandOver, ReceiverFactory, Settings, St
 from otelgpu.scraping.controller import ScrapeController, Scraper
 from otelgpu.scraping.devices import DeviceScraper, Vendor
 from otelgpu.scraping.errors import ReadError
+from otelgpu.semconv.metrics import HW_GPU_LINK_THROUGHPUT
 
 if TYPE_CHECKING:
     from nvmlreceiver.client import NvmlClient
@@ -23,11 +24,14 @@ def make_scraper(settings: Settings, config: NvmlConfig) -> Scraper:
     from nvmlreceiver.mig import Instances  # noqa: PLC0415
     from nvmlreceiver.table import Table  # noqa: PLC0415
 
+    # Not by the profile, since it takes 20 ms for each direction: only where it is asked for.
+    asked = config.metrics.get(HW_GPU_LINK_THROUGHPUT.name)
+    slow = asked is not None and asked.enabled
     return DeviceScraper(
         settings,
         Vendor("NVIDIA", "nvml", partial(config.expected, PCI_VENDOR)),
         _client(config),
-        Table(config.sysfs).rows,
+        Table(config.sysfs, settings.clock.monotonic, slow_throughput=slow).rows,
         config.enabled,
         config.pace,
         Instances(),
@@ -62,5 +66,12 @@ def _create(settings: Settings, config: NvmlConfig, hand_over: HandOver) -> Comp
 
 
 FACTORY = ReceiverFactory(
-    "nvml", NvmlConfig, _create, Stability.ALPHA, probe=lambda: probe(NvmlConfig()), single=True
+    "nvml",
+    NvmlConfig,
+    _create,
+    Stability.ALPHA,
+    # Activity is a mean over the time between two samples.
+    scrapes=2,
+    probe=lambda: probe(NvmlConfig()),
+    single=True,
 )

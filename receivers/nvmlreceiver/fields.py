@@ -41,18 +41,17 @@ class FieldKey:
         return self.number, self.scope
 
 
-def values(device: NvmlDevice, keys: Sequence[FieldKey]) -> Sequence[Any]:
-    """Return the fields' values in order, ReadError for those that failed; nothing stands in.
+@frozen
+class Combined:
+    """A value made of several fields: the state of all links, for one."""
 
-    Raises:
-        ReadError: the call as a whole failed.
-        TargetLostError: the GPU is lost.
+    pairs: Callable[[NvmlDevice], Sequence[Pair]]
+    """Says which fields, and may ask what it depends on once; raises ReadError as calls do."""
+    combine: Callable[[NvmlDevice, Sequence[Any]], Any]
+    """Makes the value of theirs, of which any may be a ReadError; raises ReadError if it cannot."""
 
-    """
-    try:
-        return device.nvml.fields(device.handle, [key.pair for key in keys])
-    except UnsupportedError as error:
-        return [error] * len(keys)
+
+Key = FieldKey | Combined
 
 
 class FieldValues:
@@ -74,7 +73,7 @@ class FieldValues:
         self._apart: set[Pair] = set()
         """Fields for which a request is refused as a whole."""
 
-    def __call__(self, device: NvmlDevice, keys: Sequence[FieldKey]) -> list[Any]:
+    def __call__(self, device: NvmlDevice, keys: Sequence[Key]) -> list[Any]:
         """Return the fields' values in order, ReadError for those that failed.
 
         Raises:
@@ -82,12 +81,28 @@ class FieldValues:
             TargetLostError: the GPU is lost.
 
         """
-        together = [key.pair for key in keys if key.pair not in self._apart]
+        parts = [_parts(device, key) for key in keys]
+        # A field that serves several keys is asked for once.
+        pairs = list(
+            dict.fromkeys(p for one in parts if not isinstance(one, ReadError) for p in one)
+        )
+        together = [pair for pair in pairs if pair not in self._apart]
         found = self._together(device, together) if together else {}
-        for key in keys:
-            if key.pair not in found:
-                found[key.pair] = self._alone(device, key.pair)
-        return [self._take(device, key, found[key.pair]) for key in keys]
+        for pair in pairs:
+            if pair not in found:
+                found[pair] = self._alone(device, pair)
+        return [
+            part
+            if isinstance(part, ReadError)
+            else self._value(device, key, [found[p] for p in part])
+            for key, part in zip(keys, parts, strict=True)
+        ]
+
+    def _value(self, device: NvmlDevice, key: Key, found: Sequence[Any]) -> Any:
+        if isinstance(key, FieldKey):
+            return self._take(device, key, found[0])
+        lost = next((one for one in found if isinstance(one, TargetLostError)), None)
+        return lost or _ask(device, lambda device: key.combine(device, found))
 
     def _together(self, device: NvmlDevice, pairs: Sequence[Pair]) -> dict[Pair, Any]:
         try:
@@ -157,6 +172,13 @@ class FieldValues:
         return _ask(device, key.instead)
 
 
+def _parts(device: NvmlDevice, key: Key) -> Sequence[Pair] | ReadError:
+    if isinstance(key, FieldKey):
+        return [key.pair]
+    found: Sequence[Pair] | ReadError = _ask(device, key.pairs)
+    return found
+
+
 def _halves(pairs: Sequence[Pair]) -> list[Sequence[Pair]]:
     middle = len(pairs) // 2
     return [pairs[:middle], pairs[middle:]] if middle else []
@@ -167,9 +189,9 @@ def _refusal(pair: Pair) -> UnsupportedError:
     return UnsupportedError(f"a request with field {pair[0]} is refused as a whole")
 
 
-def _ask(device: NvmlDevice, instead: Callable[[NvmlDevice], Any]) -> Any:
+def _ask(device: NvmlDevice, question: Callable[[NvmlDevice], Any]) -> Any:
     try:
-        return instead(device)
+        return question(device)
     except TargetLostError:
         raise
     except ReadError as error:

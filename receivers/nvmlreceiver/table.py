@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from nvmlreceiver.calls import MINUTE
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.fields import SOURCE, FieldValues
+from nvmlreceiver.gpm import Gpm
 from nvmlreceiver.readings import (
+    activity,
     clocks,
     instances,
     inventory,
@@ -29,27 +32,39 @@ class Table:
     something of their device are made anew for each.
     """
 
-    def __init__(self, sysfs: Path) -> None:
-        """``sysfs`` is where sysfs is mounted."""
+    def __init__(
+        self, sysfs: Path, clock: Callable[[], float], *, slow_throughput: bool = False
+    ) -> None:
+        """``sysfs`` is where sysfs is mounted; ``clock`` returns monotonic seconds.
+
+        ``slow_throughput`` allows the calls for PCIe throughput that take 20 ms each.
+        """
         self._sysfs = sysfs
+        self._clock = clock
+        self._slow_throughput = slow_throughput
 
     def rows(self, device: NvmlDevice) -> list[Row[NvmlDevice]]:
         """Return what is read from a whole GPU or from a MIG instance."""
         if device.instance is not None:
             return self._instance(leads=device.instance.leads)
         if device.partitioned:
-            return self._gpu()
+            return self._gpu(has_gpm=lambda _: False)
         return self.whole()
 
     def whole(self) -> list[Row[NvmlDevice]]:
         """Return what is read from a GPU that is not in MIG mode."""
-        return [*self._gpu(), *utilization.ROWS, *memory.ROWS]
+        gpm = Gpm(self._clock)
+        return [*self._gpu(gpm.supported), *utilization.ROWS, *activity.whole(gpm), *memory.ROWS]
 
     def _instance(self, *, leads: bool) -> list[Row[NvmlDevice]]:
         rows = [*instances.ROWS]
-        return [*rows, *memory.ROWS] if leads else rows
+        if leads:
+            rows += [*activity.instance(Gpm(self._clock)), *memory.ROWS]
+        return rows
 
-    def _gpu(self) -> list[Row[NvmlDevice]]:
+    def _gpu(self, has_gpm: Callable[[NvmlDevice], bool]) -> list[Row[NvmlDevice]]:
+        all_links = links.Links()
+        slow = [*power.SLOW_FIELDS, *all_links.slow_fields(), *reliability.SLOW_FIELDS]
         return [
             *inventory.rows(self._sysfs),
             Batched(
@@ -59,16 +74,14 @@ class Table:
                     *power.FIELDS,
                     *thermal.FIELDS,
                     *clocks.FIELDS,
-                    *links.FIELDS,
+                    *all_links.fields(),
                     *reliability.FIELDS,
                 ],
             ),
-            Batched(
-                SOURCE, FieldValues(), [*power.SLOW_FIELDS, *reliability.SLOW_FIELDS], every=MINUTE
-            ),
+            Batched(SOURCE, FieldValues(), slow, every=MINUTE),
             *thermal.ROWS,
             *clocks.ROWS,
             *links.ROWS,
-            *reliability.ROWS,
+            *(links.throughput(has_gpm) if self._slow_throughput else []),
             *memory.BAR1,
         ]

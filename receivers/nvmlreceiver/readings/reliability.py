@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from nvmlreceiver.calls import MINUTE, Call, call
+from nvmlreceiver.calls import Call, call
 from nvmlreceiver.device import NvmlDevice
-from nvmlreceiver.fields import FieldKey, field, values
+from nvmlreceiver.fields import Combined, FieldKey, Pair, field
 from nvmlreceiver.nvml import (
     NVML_AGGREGATE_ECC,
     NVML_FI_DEV_ECC_DBE_AGG_TOTAL,
@@ -37,7 +37,7 @@ from nvmlreceiver.nvml import (
 from nvmlreceiver.scales import same
 from otelgpu.points.stream import Attributes
 from otelgpu.scraping.errors import ReadError, UnsupportedError
-from otelgpu.scraping.table import EmitEach, Field, Read, Row
+from otelgpu.scraping.table import EmitEach, Field
 from otelgpu.semconv.attributes import (
     ERROR_TYPE,
     HW_GPU_MEMORY_REPAIR_STATE,
@@ -129,16 +129,15 @@ SLOW_FIELDS: list[Field[Any]] = [
     field(NVML_FI_DEV_RETIRED_DBE, HW_GPU_MEMORY_RETIRED_PAGE_COUNT, same, _UNCORRECTED),
 ]
 
-_REPAIR = [
-    FieldKey(NVML_FI_DEV_REMAPPED_FAILURE),
-    FieldKey(NVML_FI_DEV_REMAPPED_PENDING),
-    FieldKey(NVML_FI_DEV_RETIRED_PENDING),
+_REPAIR: Sequence[Pair] = [
+    (NVML_FI_DEV_REMAPPED_FAILURE, 0),
+    (NVML_FI_DEV_REMAPPED_PENDING, 0),
+    (NVML_FI_DEV_RETIRED_PENDING, 0),
 ]
 
 
-def _repair(device: NvmlDevice) -> str:
+def _repair(_: NvmlDevice, found: Sequence[float | ReadError]) -> str:
     """Return the state of repair: rows are remapped from Ampere on, pages retired before."""
-    found = values(device, _REPAIR)
     for value in found:
         if isinstance(value, ReadError) and not isinstance(value, UnsupportedError):
             raise value
@@ -159,11 +158,9 @@ def _repair_points(now: str) -> Iterable[tuple[Attributes, int]]:
     return [({HW_GPU_MEMORY_REPAIR_STATE: state}, int(state == now)) for state in states]
 
 
-ROWS: list[Row[NvmlDevice]] = [
-    Read(
-        "nvmlDeviceGetFieldValues",
-        _repair,
+SLOW_FIELDS += [
+    Field(
+        Combined(lambda _: _REPAIR, _repair),
         [EmitEach(HW_GPU_MEMORY_REPAIR_STATUS, _repair_points)],
-        every=MINUTE,
-    ),
+    )
 ]

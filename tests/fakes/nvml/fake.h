@@ -60,7 +60,8 @@ const struct profile *find_profile(const char *key);
 // ---- config.c: the settings and fault rules in force
 
 enum rule_kind {
-    RULE_LATENCY, RULE_ERROR, RULE_FIELD_ERROR, RULE_FIELD_REFUSAL, RULE_HANG, RULE_ALL_ONES, RULE_VALUE
+    RULE_LATENCY, RULE_ERROR, RULE_FIELD_ERROR, RULE_FIELD_REFUSAL, RULE_GPM_ERROR, RULE_HANG,
+    RULE_ALL_ONES, RULE_VALUE
 };
 
 struct rule {

@@ -153,13 +153,15 @@ static nvmlReturn_t nvlink_field(const struct call *call, nvmlFieldValue_t *fiel
     case NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES:
         SUPPORTED_IF(profile->nvlink_version >= 5);
         return put_ull(field, counter_of(call, 1000000000, 1e9) * links);
-    case NVML_FI_DEV_NVLINK_GET_SPEED: return put_uint(field, profile->nvlink_mbps);
+    case NVML_FI_DEV_NVLINK_GET_SPEED:
+        REQUIRE(!together);
+        return put_uint(field, profile->nvlink_mbps);
     case NVML_FI_DEV_NVLINK_GET_VERSION: return put_uint(field, profile->nvlink_version);
     case NVML_FI_DEV_NVLINK_GET_STATE:
         REQUIRE(!together);
         return put_uint(field,
                         field->scopeId < value_of(call, "nvlink_active", profile->nvlinks));
-    default:  // 206 to 215: the error counters of NVLink 5
+    default:  // 206 to 215 and 221: the error counters of NVLink 5
         SUPPORTED_IF(profile->nvlink_version >= 5);
         return put_ull(field, 0);
     }
@@ -211,6 +213,7 @@ static nvmlReturn_t computed_field(const struct call *call, nvmlFieldValue_t *fi
     case NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES:
     case NVML_FI_DEV_NVLINK_COUNT_MALFORMED_PACKET_ERRORS ...
         NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS:
+    case NVML_FI_DEV_NVLINK_COUNT_SYMBOL_ERRORS:
         return nvlink_field(call, field);
     case NVML_FI_DEV_POWER_AVERAGE ... NVML_FI_DEV_POWER_CURRENT_LIMIT:
     case NVML_FI_DEV_POWER_REQUESTED_LIMIT: return power_field(call, field);

@@ -27,6 +27,7 @@ bool known_value(const char *name)
 {
     for (size_t i = 0; i < sizeof value_names / sizeof *value_names; i++)
         if (strcmp(value_names[i], name) == 0) return true;
+    if (strncmp(name, "gpm.", 4) == 0) return atoi(name + 4) > 0;
     return strncmp(name, "field.", 6) == 0 && atoi(name + 6) > 0;
 }
 

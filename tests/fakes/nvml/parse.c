@@ -147,6 +147,10 @@ static bool parse_rule(struct config *config, const char *kind, const char *targ
         rule->kind = RULE_ERROR;
         return is_function(target) && error_by_name(value, &rule->error);
     }
+    if (strcmp(kind, "gpm_error") == 0) {
+        rule->kind = RULE_GPM_ERROR;
+        return number(target, &ignored) && error_by_name(value, &rule->error);
+    }
     if (strcmp(kind, "fi_error") == 0 || strcmp(kind, "fi_refuse") == 0) {
         rule->kind = kind[3] == 'e' ? RULE_FIELD_ERROR : RULE_FIELD_REFUSAL;
         return is_field(target) && error_by_name(value, &rule->error);

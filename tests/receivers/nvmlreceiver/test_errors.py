@@ -1,5 +1,6 @@
 """Whatever a call answers: what it feeds is absent, never 0, and counted once with a reason."""
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +47,7 @@ INSTEAD: dict[Key, Key] = {
 
 FIELDS = [
     field.key.number
-    for row in Table(Path()).whole()
+    for row in Table(Path(), time.monotonic).whole()
     if isinstance(row, Batched)
     for field in row.fields
     if isinstance(field.key, FieldKey)
@@ -54,7 +55,7 @@ FIELDS = [
 
 EACH = {
     emit.metric.name
-    for row in Table(Path()).whole()
+    for row in Table(Path(), time.monotonic).whole()
     for emits in ([row.emits] if isinstance(row, Read) else [f.emits for f in row.fields])
     for emit in emits
     if isinstance(emit, EmitEach)
@@ -150,7 +151,7 @@ def check_counts(
     gone = Counter(metric for metric, _ in missing)
     before, now = by_metric(usual), by_metric(drops)
     for metric in gone.keys() | before.keys() | now.keys():
-        reasons = {reason, UNSUPPORTED} if before[metric] else {reason}
+        reasons = {reason, *before[metric]}
         if metric.startswith("hw.gpu.memory."):
             # The older structure, which stands in, lacks what these need.
             reasons.add("absent")
