@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ctypes import byref
+from ctypes import byref, c_uint
 from types import ModuleType
 from typing import Any
 
 from nvmlreceiver.errors import INVALID_ARGUMENT, read_error
 from nvmlreceiver.fieldrequest import ENTRY, NOT_AVAILABLE, FieldRequests, value_of
 from otelgpu.scraping.errors import ReadError, UnsupportedError
+
+_UNREPAIRABLE_MEMORY_V1 = 0x1000008
+_NOT_FILLED_IN = 0xFFFFFFFF
 
 
 class Binding:
@@ -105,6 +108,24 @@ class Binding:
         info = self._module.c_nvmlGpuFabricInfo_v2_t()
         self._ask(self._module.nvmlDeviceGetGpuFabricInfoV, (handle, byref(info)))
         return info
+
+    def unrepairable_memory(self, handle: Any) -> bool:
+        """Return whether the GPU has memory that cannot be repaired (newest drivers only).
+
+        Raises:
+            ReadError: as ``call`` does, or the flag is neither 0 nor 1 (``out_of_range``).
+
+        """
+        # nvml.h gives the structure one number, NVIDIA's Python binding a version before it: this
+        # serves both, since a library that knows no version overwrites it.
+        status = (c_uint * 2)(_UNREPAIRABLE_MEMORY_V1, _NOT_FILLED_IN)
+        self.invoke("nvmlDeviceGetUnrepairableMemoryFlag_v1", handle, status)
+        version, flag = status
+        if version != _UNREPAIRABLE_MEMORY_V1:
+            flag = version
+        if flag not in (0, 1):
+            raise ReadError("out_of_range", f"unrepairable memory flag {flag}")
+        return bool(flag)
 
     def invoke(self, function: str, *arguments: Any) -> None:
         """Call a function of the library itself with ctypes' arguments; results are in them.

@@ -12,10 +12,12 @@ from nvmlreceiver.gpm import Gpm
 from nvmlreceiver.readings import (
     activity,
     clocks,
+    compute,
     instances,
     inventory,
     links,
     memory,
+    peak,
     power,
     reliability,
     thermal,
@@ -54,17 +56,29 @@ class Table:
     def whole(self) -> list[Row[NvmlDevice]]:
         """Return what is read from a GPU that is not in MIG mode."""
         gpm = Gpm(self._clock)
-        return [*self._gpu(gpm.supported), *utilization.ROWS, *activity.whole(gpm), *memory.ROWS]
+        return [
+            *self._gpu(gpm.supported),
+            *utilization.ROWS,
+            *activity.whole(gpm),
+            *compute.WHOLE,
+            *memory.ROWS,
+            *memory.BANDWIDTH,
+        ]
 
     def _instance(self, *, leads: bool) -> list[Row[NvmlDevice]]:
-        rows = [*instances.ROWS]
+        rows = [*instances.ROWS, *compute.INSTANCE]
         if leads:
             rows += [*activity.instance(Gpm(self._clock)), *memory.ROWS]
         return rows
 
     def _gpu(self, has_gpm: Callable[[NvmlDevice], bool]) -> list[Row[NvmlDevice]]:
         all_links = links.Links()
-        slow = [*power.SLOW_FIELDS, *all_links.slow_fields(), *reliability.SLOW_FIELDS]
+        slow = [
+            *power.SLOW_FIELDS,
+            *all_links.slow_fields(),
+            *reliability.SLOW_FIELDS,
+            reliability.repair(),
+        ]
         return [
             *inventory.rows(self._sysfs),
             Batched(
@@ -79,9 +93,11 @@ class Table:
                 ],
             ),
             Batched(SOURCE, FieldValues(), slow, every=MINUTE),
+            *peak.rows(),
             *thermal.ROWS,
             *clocks.ROWS,
             *links.ROWS,
             *(links.throughput(has_gpm) if self._slow_throughput else []),
+            *reliability.ROWS,
             *memory.BAR1,
         ]
