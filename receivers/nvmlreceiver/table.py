@@ -22,6 +22,7 @@ from nvmlreceiver.readings import (
     reliability,
     thermal,
     utilization,
+    vgpu,
 )
 from otelgpu.scraping.table import Batched, Row
 
@@ -99,5 +100,6 @@ class Table:
             *links.ROWS,
             *(links.throughput(has_gpm) if self._slow_throughput else []),
             *reliability.ROWS,
+            *vgpu.ROWS,
             *memory.BAR1,
         ]
