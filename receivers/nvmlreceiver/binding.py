@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from ctypes import byref
+from ctypes import byref, c_uint
 from types import ModuleType
 from typing import Any
 
 from nvmlreceiver.errors import INVALID_ARGUMENT, read_error
+from nvmlreceiver.fieldrequest import ENTRY, NOT_AVAILABLE, FieldRequests, value_of
 from otelgpu.scraping.errors import ReadError, UnsupportedError
 
-NOT_AVAILABLE = frozenset({2**32 - 1, 2**64 - 1})
-"""``NVML_VALUE_NOT_AVAILABLE`` of each width: all bits set. A 64-bit counter that happens to hold
-the 32-bit one is absent for that read."""
-
-_MEMBERS = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
-"""Member of ``nvmlValue_t`` by ``nvmlValueType_t``."""
-_UNSIGNED = frozenset({1, 2, 3})
+_UNREPAIRABLE_MEMORY_V1 = 0x1000008
+_NOT_FILLED_IN = 0xFFFFFFFF
 
 
 class Binding:
@@ -29,6 +25,9 @@ class Binding:
     def __init__(self, module: ModuleType) -> None:
         self._module = module
         self._error: type[Exception] = module.NVMLError
+        self._requests = FieldRequests()
+        self.spare_samples: list[Any] = []
+        """Samples of GPM (``nvmlGpmSample_t``) that no device uses; void once NVML is closed."""
         self.asked = False
         self.answered = False
 
@@ -57,30 +56,33 @@ class Binding:
         clean = "".join(c if c.isprintable() else "\ufffd" for c in found).strip()
         return clean if clean.strip("\ufffd") else None
 
-    def fields(self, handle: Any, numbers: Sequence[int]) -> list[float | ReadError]:
+    def fields(self, handle: Any, keys: Sequence[tuple[int, int]]) -> list[float | ReadError]:
         """Return the values of fields (``NVML_FI_*``) in order, in NVML's units.
+
+        A key is the number of a field and the scope that it is asked for (``scopeId``): a link, a
+        power domain, 0 for most.
 
         Raises:
             ReadError: the call as a whole failed.
 
         """
-        # The list's own type is pynvml's: it holds as many structures as were asked for.
-        found = self._ask(self._module.nvmlDeviceGetFieldValues, (handle, list(numbers)))
-        return [self._field(value) for value in found]
+        request = self._requests.fill(tuple(keys))
+        self.invoke("nvmlDeviceGetFieldValues", handle, len(keys), request)
+        return [
+            self._field(key, kind, code, raw)
+            for key, (kind, code, raw) in zip(keys, ENTRY.iter_unpack(request), strict=True)
+        ]
 
-    def _field(self, field: Any) -> float | ReadError:
-        code = field.nvmlReturn
+    def _field(self, key: tuple[int, int], kind: int, code: int, raw: int) -> float | ReadError:
+        if not code:
+            try:
+                return value_of(kind, raw)
+            except ReadError as error:
+                return ReadError(error.reason, f"field {key[0]}: {error}")
         if code == INVALID_ARGUMENT:
             # The call as a whole is valid, so it is the number that this driver does not know.
-            return UnsupportedError(f"field {field.fieldId} is not known to the driver")
-        if code:
-            return read_error(code, f"field {field.fieldId}: {self._words(code)}")
-        if field.valueType >= len(_MEMBERS):
-            return ReadError("type", f"field {field.fieldId} is of unknown type {field.valueType}")
-        value: float = getattr(field.value, _MEMBERS[field.valueType])
-        if field.valueType in _UNSIGNED and value in NOT_AVAILABLE:
-            return ReadError("absent", f"field {field.fieldId} has all bits set")
-        return value
+            return UnsupportedError(f"field {key[0]} is not known to the driver")
+        return read_error(code, f"field {key[0]}: {self._words(code)}")
 
     def fan_rpm(self, handle: Any, fan: int) -> int:
         """Return the speed of one fan in revolutions per minute (nvmlDeviceGetFanSpeedRPM).
@@ -117,6 +119,24 @@ class Binding:
         info = self._module.c_nvmlGpuFabricInfo_t()
         self._ask(self._module.nvmlDeviceGetGpuFabricInfo, (handle, byref(info)))
         return info
+
+    def unrepairable_memory(self, handle: Any) -> bool:
+        """Return whether the GPU has memory that cannot be repaired (newest drivers only).
+
+        Raises:
+            ReadError: as ``call`` does, or the flag is neither 0 nor 1 (``out_of_range``).
+
+        """
+        # nvml.h gives the structure one number, NVIDIA's Python binding a version before it: this
+        # serves both, since a library that knows no version overwrites it.
+        status = (c_uint * 2)(_UNREPAIRABLE_MEMORY_V1, _NOT_FILLED_IN)
+        self.invoke("nvmlDeviceGetUnrepairableMemoryFlag_v1", handle, status)
+        version, flag = status
+        if version != _UNREPAIRABLE_MEMORY_V1:
+            flag = version
+        if flag not in (0, 1):
+            raise ReadError("out_of_range", f"unrepairable memory flag {flag}")
+        return bool(flag)
 
     def invoke(self, function: str, *arguments: Any) -> None:
         """Call a function of the library itself with ctypes' arguments; results are in them.
@@ -170,11 +190,15 @@ class Binding:
         try:
             result = entry(*arguments)
         except self._error as error:
-            found = read_error(error.value, self._words(error.value))  # type: ignore[attr-defined]
-            self.answered = self.answered or isinstance(found, UnsupportedError)
-            raise found from error
+            # No name for it here: with its traceback it would keep all callers' frames alive.
+            raise self._failure(error.value) from error  # type: ignore[attr-defined]
         self.answered = True
         return result
+
+    def _failure(self, code: int) -> ReadError:
+        found = read_error(code, self._words(code))
+        self.answered = self.answered or isinstance(found, UnsupportedError)
+        return found
 
     def _words(self, code: int) -> str:
         return f"{self._error(code)} (NVML error {code})"

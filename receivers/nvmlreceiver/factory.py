@@ -13,6 +13,7 @@ from otelgpu.scraping.controller import ScrapeController, Scraper
 from otelgpu.scraping.devices import DeviceScraper, Vendor
 from otelgpu.scraping.errors import ReadError
 from otelgpu.scraping.pci import PciFunctions
+from otelgpu.semconv.metrics import HW_GPU_LINK_THROUGHPUT
 
 if TYPE_CHECKING:
     from nvmlreceiver.client import Listener, NvmlClient
@@ -37,11 +38,14 @@ def make_scraper(
     from nvmlreceiver.table import Table  # noqa: PLC0415
 
     faults = Faults(settings, config.kernel_log, config.enabled, tell)
+    # Not by the profile, since it takes 20 ms for each direction: only where it is asked for.
+    asked = config.metrics.get(HW_GPU_LINK_THROUGHPUT.name)
+    slow = asked is not None and asked.enabled
     return DeviceScraper(
         settings,
         Vendor("NVIDIA", "nvml", partial(_expected, config)),
         _client(config, settings.restart, faults, nodes),
-        Table(config.sysfs).rows,
+        Table(config.sysfs, settings.clock.monotonic, slow_throughput=slow).rows,
         config.enabled,
         config.pace,
         Instances(),
@@ -99,6 +103,8 @@ FACTORY = ReceiverFactory(
     _create,
     Stability.ALPHA,
     signals=frozenset({Signal.METRICS, Signal.EVENTS}),
+    # Activity is a mean over the time between two samples.
+    scrapes=2,
     probe=lambda: probe(NvmlConfig()),
     single=True,
 )

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from nvmlreceiver.calls import MINUTE
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.fields import SOURCE, FieldValues
+from nvmlreceiver.gpm import Gpm
 from nvmlreceiver.readings import (
+    activity,
     clocks,
+    compute,
     instances,
     inventory,
     links,
     memory,
+    peak,
     power,
     reliability,
     thermal,
     utilization,
+    vgpu,
 )
 from otelgpu.scraping.table import Batched, Row
 
@@ -29,47 +35,71 @@ class Table:
     something of their device are made anew for each.
     """
 
-    def __init__(self, sysfs: Path) -> None:
-        """``sysfs`` is where sysfs is mounted."""
+    def __init__(
+        self, sysfs: Path, clock: Callable[[], float], *, slow_throughput: bool = False
+    ) -> None:
+        """``sysfs`` is where sysfs is mounted; ``clock`` returns monotonic seconds.
+
+        ``slow_throughput`` allows the calls for PCIe throughput that take 20 ms each.
+        """
         self._sysfs = sysfs
+        self._clock = clock
+        self._slow_throughput = slow_throughput
 
     def rows(self, device: NvmlDevice) -> list[Row[NvmlDevice]]:
         """Return what is read from a whole GPU or from a MIG instance."""
         if device.instance is not None:
             return self._instance(leads=device.instance.leads)
         if device.partitioned:
-            return self._gpu()
+            return self._gpu(has_gpm=lambda _: False)
         return self.whole()
 
     def whole(self) -> list[Row[NvmlDevice]]:
         """Return what is read from a GPU that is not in MIG mode."""
-        return [*self._gpu(), *utilization.ROWS, *memory.rows()]
+        gpm = Gpm(self._clock)
+        return [
+            *self._gpu(gpm.supported),
+            *utilization.ROWS,
+            *activity.whole(gpm),
+            *compute.WHOLE,
+            *memory.rows(),
+            *memory.BANDWIDTH,
+        ]
 
     def _instance(self, *, leads: bool) -> list[Row[NvmlDevice]]:
-        rows = [*instances.ROWS]
-        return [*rows, *memory.rows()] if leads else rows
+        rows = [*instances.ROWS, *compute.INSTANCE]
+        if leads:
+            rows += [*activity.instance(Gpm(self._clock)), *memory.rows()]
+        return rows
 
-    def _gpu(self) -> list[Row[NvmlDevice]]:
-        read_fields = FieldValues()
+    def _gpu(self, has_gpm: Callable[[NvmlDevice], bool]) -> list[Row[NvmlDevice]]:
+        all_links = links.Links()
+        slow = [
+            *power.SLOW_FIELDS,
+            *all_links.slow_fields(),
+            *reliability.SLOW_FIELDS,
+            reliability.repair(),
+        ]
         return [
             *inventory.rows(self._sysfs),
             Batched(
                 SOURCE,
-                read_fields,
+                FieldValues(),
                 [
                     *power.FIELDS,
                     *thermal.FIELDS,
                     *clocks.FIELDS,
-                    *links.FIELDS,
+                    *all_links.fields(),
                     *reliability.FIELDS,
                 ],
             ),
-            Batched(
-                SOURCE, read_fields, [*power.SLOW_FIELDS, *reliability.SLOW_FIELDS], every=MINUTE
-            ),
+            Batched(SOURCE, FieldValues(), slow, every=MINUTE),
+            *peak.rows(),
             *thermal.rows(),
             *clocks.rows(),
             *links.ROWS,
+            *(links.throughput(has_gpm) if self._slow_throughput else []),
             *reliability.ROWS,
+            *vgpu.ROWS,
             *memory.BAR1,
         ]

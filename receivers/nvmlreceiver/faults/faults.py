@@ -15,7 +15,7 @@ from otelgpu.component import Settings
 from otelgpu.points.batch import Readings
 from otelgpu.points.event import Event
 from otelgpu.points.metric import Metric
-from otelgpu.scraping.support import Finding
+from otelgpu.scraping.support import Finding, Refusal
 from otelgpu.semconv import attributes as name
 from otelgpu.semconv.metrics import HW_GPU_FAULT_LAST_OCCURRENCE, HW_GPU_FAULTS
 
@@ -97,10 +97,11 @@ class Faults:
         """Return how it is with the metrics of faults on a GPU; instances have none."""
         if device not in {gpu.id for gpu in self._hub.gpus()}:
             return []
-        error = self._watch.refused
+        refused = self._watch.refused
+        refusal = None if refused is None else Refusal.of(refused)
         counts = sum(fault.gpu == device for fault, _ in self._hub.counts())
         return [
-            Finding(metric, {}, "nvmlEventSetWait_v2", counts, error)
+            Finding(metric, {}, "nvmlEventSetWait_v2", counts, refusal)
             for metric in (HW_GPU_FAULTS, HW_GPU_FAULT_LAST_OCCURRENCE)
         ]
 

@@ -1,81 +1,27 @@
-"""The PCIe link, and the registration with the NVLink fabric."""
+"""The links of a GPU: PCIe, NVLink, and the registration with the NVLink fabric."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from attrs import frozen
 
-from nvmlreceiver.calls import MINUTE, call
+from nvmlreceiver.calls import MINUTE
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.errors import MissingError
-from nvmlreceiver.fields import FieldKey, field
+from nvmlreceiver.nvlinks import NvLinks
 from nvmlreceiver.nvml import (
-    NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS,
-    NVML_FI_DEV_PCIE_COUNT_FATAL_ERROR,
-    NVML_FI_DEV_PCIE_COUNT_NON_FATAL_ERROR,
     NVML_GPU_FABRIC_STATE_COMPLETED,
     NVML_GPU_FABRIC_STATE_IN_PROGRESS,
     NVML_GPU_FABRIC_STATE_NOT_STARTED,
 )
-from nvmlreceiver.scales import same
-from otelgpu.points.metric import Metric
+from nvmlreceiver.readings import nvlink, pcie
 from otelgpu.points.stream import Attributes
 from otelgpu.scraping.errors import UnsupportedError
-from otelgpu.scraping.table import ALWAYS, Emit, EmitEach, Field, Read, Row
-from otelgpu.semconv.attributes import (
-    ERROR_TYPE,
-    HW_GPU_FABRIC_STATE,
-    HW_GPU_LINK_TYPE,
-    ErrorType,
-    HwGpuFabricState,
-    HwGpuLinkType,
-)
-from otelgpu.semconv.metrics import (
-    HW_GPU_FABRIC_STATUS,
-    HW_GPU_LINK_ERRORS,
-    HW_GPU_PCIE_GENERATION_CURRENT,
-    HW_GPU_PCIE_GENERATION_MAX,
-    HW_GPU_PCIE_WIDTH_CURRENT,
-    HW_GPU_PCIE_WIDTH_MAX,
-)
-
-
-@frozen
-class _Replays:
-    count: int
-
-
-def _replays(device: NvmlDevice) -> _Replays:
-    return _Replays(device.ask("nvmlDeviceGetPcieReplayCounter"))
-
-
-def _pcie(error: str) -> dict[str, str]:
-    return {HW_GPU_LINK_TYPE: HwGpuLinkType.PCIE, ERROR_TYPE: error}
-
-
-def _correctable(found: Any) -> Iterable[tuple[Attributes, float]]:
-    # Replays are among the correctable errors: one or the other, never both.
-    if isinstance(found, _Replays):
-        yield _pcie(ErrorType.REPLAY), found.count
-    else:
-        yield _pcie(ErrorType.CORRECTABLE), found
-
-
-FIELDS: list[Field[Any]] = [
-    Field(
-        FieldKey(NVML_FI_DEV_PCIE_COUNT_CORRECTABLE_ERRORS, _replays),
-        [EmitEach(HW_GPU_LINK_ERRORS, _correctable)],
-    ),
-    field(
-        NVML_FI_DEV_PCIE_COUNT_NON_FATAL_ERROR,
-        HW_GPU_LINK_ERRORS,
-        same,
-        _pcie(ErrorType.NON_FATAL),
-    ),
-    field(NVML_FI_DEV_PCIE_COUNT_FATAL_ERROR, HW_GPU_LINK_ERRORS, same, _pcie(ErrorType.FATAL)),
-]
+from otelgpu.scraping.table import Emit, EmitEach, Field, Read, Row
+from otelgpu.semconv.attributes import HW_GPU_FABRIC_STATE, HwGpuFabricState
+from otelgpu.semconv.metrics import HW_GPU_FABRIC_STATUS
 
 
 @frozen
@@ -135,15 +81,8 @@ def _degraded_point(found: _Fabric) -> int:
     return int(found.state == HwGpuFabricState.DEGRADED)
 
 
-def _link(function: str, metric: Metric, every: float = ALWAYS) -> Row[NvmlDevice]:
-    return Read(function, call(function), [Emit(metric, same)], every)
-
-
 ROWS: list[Row[NvmlDevice]] = [
-    _link("nvmlDeviceGetCurrPcieLinkGeneration", HW_GPU_PCIE_GENERATION_CURRENT),
-    _link("nvmlDeviceGetCurrPcieLinkWidth", HW_GPU_PCIE_WIDTH_CURRENT),
-    _link("nvmlDeviceGetMaxPcieLinkGeneration", HW_GPU_PCIE_GENERATION_MAX, MINUTE),
-    _link("nvmlDeviceGetMaxPcieLinkWidth", HW_GPU_PCIE_WIDTH_MAX, MINUTE),
+    *pcie.ROWS,
     Read(
         "nvmlDeviceGetGpuFabricInfoV",
         _fabric,
@@ -158,3 +97,23 @@ ROWS: list[Row[NvmlDevice]] = [
         every=MINUTE,
     ),
 ]
+
+
+class Links:
+    """What is read of the links of one GPU."""
+
+    def __init__(self) -> None:
+        self._nvlinks = NvLinks()
+
+    def fields(self) -> list[Field[Any]]:
+        """Return what is read at each scrape."""
+        return [*pcie.fields(), *nvlink.fields(self._nvlinks)]
+
+    def slow_fields(self) -> list[Field[Any]]:
+        """Return what is read once a minute."""
+        return nvlink.slow_fields(self._nvlinks)
+
+
+def throughput(has_gpm: Callable[[NvmlDevice], bool]) -> list[Row[NvmlDevice]]:
+    """Return the rows of PCIe throughput for GPUs without GPM: 20 ms for each direction."""
+    return pcie.throughput(has_gpm)

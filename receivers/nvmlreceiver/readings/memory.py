@@ -6,14 +6,21 @@ from typing import Any
 
 from attrs import frozen
 
-from nvmlreceiver.binding import NOT_AVAILABLE
-from nvmlreceiver.calls import FirstOf, call
+from nvmlreceiver.calls import MINUTE, FirstOf, call
 from nvmlreceiver.device import NvmlDevice
-from nvmlreceiver.nvml import nvmlMemory_v2
+from nvmlreceiver.fieldrequest import NOT_AVAILABLE
+from nvmlreceiver.nvml import (
+    NVML_CLOCK_MEM,
+    NVML_DEVICE_ARCH_BLACKWELL,
+    NVML_DEVICE_ARCH_PASCAL,
+    nvmlMemory_v2,
+)
+from nvmlreceiver.scales import mega, same
 from otelgpu.scraping.errors import UnsupportedError
 from otelgpu.scraping.table import Emit, Read, Row
 from otelgpu.semconv.attributes import HW_GPU_MEMORY_REGION, HwGpuMemoryRegion
 from otelgpu.semconv.metrics import (
+    HW_GPU_MEMORY_BANDWIDTH_LIMIT,
     HW_GPU_MEMORY_FREE,
     HW_GPU_MEMORY_LIMIT,
     HW_GPU_MEMORY_REGION_LIMIT,
@@ -103,6 +110,34 @@ def rows() -> list[Row[NvmlDevice]]:
     ]
     return [Read("nvmlDeviceGetMemoryInfo_v2", FirstOf(_second, _first), emits)]
 
+
+_RATED = range(NVML_DEVICE_ARCH_PASCAL, NVML_DEVICE_ARCH_BLACKWELL + 1)
+"""Architectures of which data sheets confirm two transfers for each cycle of the memory clock that
+NVML tells: HBM2 to HBM3e, GDDR5 to GDDR7 (H100: 5120 bits x 2,619 MHz x 2 = 3.35 TB/s)."""
+_TRANSFERS = 2
+
+
+def _bandwidth(device: NvmlDevice) -> int:
+    architecture = device.traits.architecture
+    if architecture is None:
+        architecture = device.ask("nvmlDeviceGetArchitecture")
+    if architecture not in _RATED:
+        raise UnsupportedError("transfers per memory clock of this architecture are not known")
+    bits = device.ask("nvmlDeviceGetMemoryBusWidth")
+    megahertz = device.ask("nvmlDeviceGetMaxClockInfo", NVML_CLOCK_MEM)
+    if not bits or not megahertz:
+        raise UnsupportedError("no memory of its own")
+    return int(bits * mega(megahertz) * _TRANSFERS // 8)
+
+
+BANDWIDTH: list[Row[NvmlDevice]] = [
+    Read(
+        "nvmlDeviceGetMemoryBusWidth, nvmlDeviceGetMaxClockInfo",
+        _bandwidth,
+        [Emit(HW_GPU_MEMORY_BANDWIDTH_LIMIT, same)],
+        every=MINUTE,
+    ),
+]
 
 _WINDOW = {HW_GPU_MEMORY_REGION: HwGpuMemoryRegion.BAR1}
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nvmlreceiver.calls import MINUTE, Call, call
 from nvmlreceiver.device import NvmlDevice
-from nvmlreceiver.fields import FieldKey, field, values
+from nvmlreceiver.fieldrequest import NOT_AVAILABLE
+from nvmlreceiver.fields import Combined, FieldKey, Pair, field
 from nvmlreceiver.nvml import (
     NVML_AGGREGATE_ECC,
     NVML_FI_DEV_ECC_DBE_AGG_TOTAL,
@@ -40,9 +41,11 @@ from otelgpu.scraping.errors import ReadError, UnsupportedError
 from otelgpu.scraping.table import EmitEach, Field, Read, Row
 from otelgpu.semconv.attributes import (
     ERROR_TYPE,
+    HW_GPU_MEMORY_REPAIR_AVAILABILITY,
     HW_GPU_MEMORY_REPAIR_STATE,
     HW_GPU_RECOVERY_ACTION,
     ErrorType,
+    HwGpuMemoryRepairAvailability,
     HwGpuMemoryRepairState,
     HwGpuRecoveryAction,
 )
@@ -50,6 +53,7 @@ from otelgpu.semconv.metrics import (
     HW_ERRORS,
     HW_GPU_LIFETIME_ERRORS,
     HW_GPU_MEMORY_REMAPPED_ROW_COUNT,
+    HW_GPU_MEMORY_REPAIR_BANK_COUNT,
     HW_GPU_MEMORY_REPAIR_STATUS,
     HW_GPU_MEMORY_RETIRED_PAGE_COUNT,
     HW_GPU_RECOVERY_STATUS,
@@ -129,25 +133,38 @@ SLOW_FIELDS: list[Field[Any]] = [
     field(NVML_FI_DEV_RETIRED_DBE, HW_GPU_MEMORY_RETIRED_PAGE_COUNT, same, _UNCORRECTED),
 ]
 
-_REPAIR = [
-    FieldKey(NVML_FI_DEV_REMAPPED_FAILURE),
-    FieldKey(NVML_FI_DEV_REMAPPED_PENDING),
-    FieldKey(NVML_FI_DEV_RETIRED_PENDING),
+_REPAIR: Sequence[Pair] = [
+    (NVML_FI_DEV_REMAPPED_FAILURE, 0),
+    (NVML_FI_DEV_REMAPPED_PENDING, 0),
+    (NVML_FI_DEV_RETIRED_PENDING, 0),
 ]
 
 
-def _repair(device: NvmlDevice) -> str:
-    """Return the state of repair: rows are remapped from Ampere on, pages retired before."""
-    found = values(device, _REPAIR)
-    for value in found:
-        if isinstance(value, ReadError) and not isinstance(value, UnsupportedError):
-            raise value
-    failed, *pending = [0 if isinstance(v, ReadError) else v for v in found]
-    if all(isinstance(value, UnsupportedError) for value in found):
-        raise UnsupportedError("the GPU repairs no memory")
-    if failed:
-        return HwGpuMemoryRepairState.FAILED
-    return HwGpuMemoryRepairState.PENDING if any(pending) else HwGpuMemoryRepairState.OK
+class _Repair:
+    """The state of repair: rows are remapped from Ampere on, pages retired before."""
+
+    def __init__(self) -> None:
+        self._has_flag = True
+
+    def __call__(self, device: NvmlDevice, found: Sequence[float | ReadError]) -> str:
+        """Return the state, given the fields of ``_REPAIR``."""
+        for value in found:
+            if isinstance(value, ReadError) and not isinstance(value, UnsupportedError):
+                raise value
+        failed, *pending = [0 if isinstance(v, ReadError) else v for v in found]
+        if all(isinstance(value, UnsupportedError) for value in found):
+            raise UnsupportedError("the GPU repairs no memory")
+        if failed or self._unrepairable(device):
+            return HwGpuMemoryRepairState.FAILED
+        return HwGpuMemoryRepairState.PENDING if any(pending) else HwGpuMemoryRepairState.OK
+
+    def _unrepairable(self, device: NvmlDevice) -> bool:
+        if self._has_flag:
+            try:
+                return device.nvml.unrepairable_memory(device.handle)
+            except UnsupportedError:
+                self._has_flag = False
+        return False
 
 
 def _repair_points(now: str) -> Iterable[tuple[Attributes, int]]:
@@ -159,11 +176,30 @@ def _repair_points(now: str) -> Iterable[tuple[Attributes, int]]:
     return [({HW_GPU_MEMORY_REPAIR_STATE: state}, int(state == now)) for state in states]
 
 
+def repair() -> Field[Any]:
+    """Return the field of one GPU that tells the state of repair; read once a minute."""
+    key = Combined(lambda _: _REPAIR, _Repair())
+    return Field(key, [EmitEach(HW_GPU_MEMORY_REPAIR_STATUS, _repair_points)])
+
+
+def _banks(found: Any) -> Iterable[tuple[Attributes, int | None]]:
+    for availability in (
+        HwGpuMemoryRepairAvailability.MAX,
+        HwGpuMemoryRepairAvailability.HIGH,
+        HwGpuMemoryRepairAvailability.PARTIAL,
+        HwGpuMemoryRepairAvailability.LOW,
+        HwGpuMemoryRepairAvailability.NONE,
+    ):
+        count = getattr(found, availability)
+        known = None if count in NOT_AVAILABLE else count
+        yield {HW_GPU_MEMORY_REPAIR_AVAILABILITY: availability}, known
+
+
 ROWS: list[Row[NvmlDevice]] = [
     Read(
-        "nvmlDeviceGetFieldValues",
-        _repair,
-        [EmitEach(HW_GPU_MEMORY_REPAIR_STATUS, _repair_points)],
+        "nvmlDeviceGetRowRemapperHistogram",
+        call("nvmlDeviceGetRowRemapperHistogram"),
+        [EmitEach(HW_GPU_MEMORY_REPAIR_BANK_COUNT, _banks)],
         every=MINUTE,
     ),
 ]

@@ -86,14 +86,14 @@ def _where(device: DeviceSupport, level: DeviceSupport) -> str:
 
 
 def _line(finding: Finding) -> Line:
-    error = finding.error if finding.verdict.value != "supported" else None
+    refusal = finding.refusal if finding.verdict.value != "supported" else None
     return Line(
         finding.verdict.value,
         finding.metric.name,
         _own(finding.attributes),
         finding.source,
-        error.reason if error else "",
-        str(error) if error and str(error) != error.reason else "",
+        refusal.reason if refusal else "",
+        refusal.words if refusal and refusal.words != refusal.reason else "",
     )
 
 

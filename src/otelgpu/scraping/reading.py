@@ -180,8 +180,8 @@ class DeviceReading(Generic[D]):
             for slot in row.slots:
                 for emit in slot.emits:
                     points = sum(stream.metric is emit.metric for stream, _ in slot.kept)
-                    error = slot.error or emit.error
-                    yield Finding(emit.metric, emit.own, row.row.source, points, error)
+                    refusal = slot.refusal or emit.refusal
+                    yield Finding(emit.metric, emit.own, row.row.source, points, refusal)
 
     def description(self) -> Readings:
         """Return what describes the device and stays true when it no longer answers."""

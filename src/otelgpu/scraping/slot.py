@@ -9,6 +9,7 @@ from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Attributes, Stream, Streams
 from otelgpu.scraping.errors import ReadError, UnsupportedError
+from otelgpu.scraping.support import Refusal
 from otelgpu.scraping.table import AnyEmit, Emit
 
 RETRY_FIRST = 60.0
@@ -25,7 +26,7 @@ Drop = Callable[[Metric, str], None]
 class Slot:
     """One value of a vendor call: its emits with their streams, and what is known of it."""
 
-    __slots__ = ("due", "emits", "error", "kept", "key", "refusals", "told", "worked")
+    __slots__ = ("due", "emits", "kept", "key", "refusal", "refusals", "told", "worked")
 
     def __init__(self, key: Any, emits: list[BoundEmit]) -> None:
         self.key = key
@@ -35,7 +36,7 @@ class Slot:
         self.worked = False
         self.refusals = 0
         self.told = False
-        self.error: ReadError | None = None
+        self.refusal: Refusal | None = None
         """Why there was no result the last time."""
 
     def take(self, result: Any, drop: Drop, *, keep: bool = False) -> None:
@@ -50,13 +51,13 @@ class Slot:
         self.worked = True
         self.refusals = 0
         self.told = False
-        self.error = None
+        self.refusal = None
 
     def fail(self, error: ReadError, drop: Drop, *, keep: bool = False) -> None:
         """Count what is missing now, unsupported once; drop the last values unless to ``keep``."""
         if not keep:
             self.kept = []
-        self.error = error
+        self.refusal = Refusal.of(error)
         unsupported = isinstance(error, UnsupportedError)
         self.refusals = self.refusals + 1 if unsupported else 0
         if unsupported and self.told:
@@ -91,16 +92,16 @@ class BoundEmit:
         "_streams",
         "_told",
         "_value",
-        "error",
         "metric",
         "own",
+        "refusal",
     )
 
     def __init__(self, emit: AnyEmit, device: Attributes, streams: Streams) -> None:
         self.metric = emit.metric
         self.own: Attributes = emit.attributes if isinstance(emit, Emit) else {}
         """Its attributes beyond the device's, where they do not come with the result."""
-        self.error: ReadError | None = None
+        self.refusal: Refusal | None = None
         """Why the last result gave no value."""
         common = _common(emit.metric, device)
         self._common = common
@@ -118,7 +119,7 @@ class BoundEmit:
 
     def take(self, result: Any, taken: Readings, drop: Drop) -> None:
         unsupported = False
-        self.error = None
+        self.refusal = None
         try:
             if self._value is not None and self._stream is not None:
                 self._keep(self._stream, self._value(result), taken, drop)
@@ -126,7 +127,7 @@ class BoundEmit:
                 self._take_each(list(self._each(result)), taken, drop)
         except UnsupportedError as error:
             unsupported = True
-            self.error = error
+            self.refusal = Refusal.of(error)
             if not self._told:
                 drop(self.metric, error.reason)
         except ReadError as error:
@@ -136,7 +137,7 @@ class BoundEmit:
         self._told = unsupported
 
     def _fail(self, error: ReadError, drop: Drop) -> None:
-        self.error = error
+        self.refusal = Refusal.of(error)
         drop(self.metric, error.reason)
 
     def _take_each(

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Attributes
-from otelgpu.scraping.errors import ReadError, UnsupportedError
+from otelgpu.scraping.errors import ReadError
 
 
 class Verdict(StrEnum):
@@ -24,6 +24,19 @@ class Verdict(StrEnum):
     """It could not be read now, or the driver had no value."""
 
 
+@frozen
+class Refusal:
+    """Why there was no value. Not the error itself: its traceback would keep alive what it met."""
+
+    reason: str
+    words: str
+
+    @classmethod
+    def of(cls, error: ReadError) -> Refusal:
+        """Return what an error says."""
+        return cls(error.reason, str(error))
+
+
 @frozen(eq=False)
 class Finding:
     """One value of a table when it was last asked for."""
@@ -34,16 +47,16 @@ class Finding:
     source: str
     """The vendor's call."""
     points: int
-    error: ReadError | None
+    refusal: Refusal | None
 
     @property
     def verdict(self) -> Verdict:
         """What became of it; points that came in spite of an error of others count."""
-        if self.error is None or self.points:
+        if self.refusal is None or self.points:
             return Verdict.SUPPORTED
-        if isinstance(self.error, UnsupportedError):
+        if self.refusal.reason == "unsupported":
             return Verdict.UNSUPPORTED
-        if self.error.reason == "no_permission":
+        if self.refusal.reason == "no_permission":
             return Verdict.REFUSED
         return Verdict.MISSING
 

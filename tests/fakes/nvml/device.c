@@ -215,5 +215,6 @@ nvmlReturn_t nvmlDeviceGetAccountingMode(nvmlDevice_t device, nvmlEnableState_t 
 nvmlReturn_t nvmlDeviceGetVirtualizationMode(nvmlDevice_t device, nvmlGpuVirtualizationMode_t *mode)
 {
     ENTER(device);
-    return put_u32(&call, mode, NVML_GPU_VIRTUALIZATION_MODE_NONE);
+    return put_u32(&call, mode,
+                   value_of(&call, "virtualization", NVML_GPU_VIRTUALIZATION_MODE_NONE));
 }

@@ -89,7 +89,10 @@ u32 field_by_number(u32 number);  // the header's number, 0 where the driver doe
 
 // ---- config.c: the settings and fault rules in force
 
-enum rule_kind { RULE_LATENCY, RULE_ERROR, RULE_FIELD_ERROR, RULE_HANG, RULE_ALL_ONES, RULE_VALUE };
+enum rule_kind {
+    RULE_LATENCY, RULE_ERROR, RULE_FIELD_ERROR, RULE_FIELD_REFUSAL, RULE_GPM_ERROR, RULE_HANG,
+    RULE_ALL_ONES, RULE_VALUE
+};
 
 struct rule {
     enum rule_kind kind;

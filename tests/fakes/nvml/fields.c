@@ -73,11 +73,30 @@ static nvmlReturn_t throttle_field(const struct call *call, nvmlFieldValue_t *fi
     return put_ull(field, counter_of(call, (u64)call->gpu * 1000 + field->fieldId, 1e6));
 }
 
+// Other scopes than the GPU's (module, memory) exist on combined CPU and GPU boards only: where
+// the profile or a value rule has them.
+static nvmlReturn_t scope_field(const struct call *call, nvmlFieldValue_t *field)
+{
+    REQUIRE(field->scopeId < NVML_POWER_SCOPE_COUNT);
+    const struct power_scope *scope = power_scope(call, field->scopeId);
+    u64 value = 0;
+    if (scope) switch (field->fieldId) {
+    case NVML_FI_DEV_POWER_AVERAGE:
+    case NVML_FI_DEV_POWER_INSTANT: value = scope_power_mw(call, scope); break;
+    case NVML_FI_DEV_POWER_MIN_LIMIT: value = scope->min_limit_mw; break;
+    case NVML_FI_DEV_POWER_MAX_LIMIT: value = scope->max_limit_mw; break;
+    default: value = scope->default_limit_mw;
+    }
+    char name[48];
+    snprintf(name, sizeof name, "field.%u/%u", field->fieldId, field->scopeId);
+    SUPPORTED_IF(has_value(call, name, &value) || value);
+    return put_uint(field, value);
+}
+
 static nvmlReturn_t power_field(const struct call *call, nvmlFieldValue_t *field)
 {
     const struct profile *profile = call->profile;
-    // Other scopes (module, memory) exist on combined CPU and GPU boards only.
-    SUPPORTED_IF(field->scopeId == NVML_POWER_SCOPE_GPU);
+    if (field->scopeId != NVML_POWER_SCOPE_GPU) return scope_field(call, field);
     switch (field->fieldId) {
     case NVML_FI_DEV_POWER_INSTANT: return put_uint(field, power_mw(call));
     case NVML_FI_DEV_POWER_AVERAGE:
@@ -140,13 +159,15 @@ static nvmlReturn_t nvlink_field(const struct call *call, nvmlFieldValue_t *fiel
     case NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES:
         SUPPORTED_IF(profile->nvlink_version >= 5);
         return put_ull(field, counter_of(call, 1000000000, 1e9) * links);
-    case NVML_FI_DEV_NVLINK_GET_SPEED: return put_uint(field, profile->nvlink_mbps);
+    case NVML_FI_DEV_NVLINK_GET_SPEED:
+        REQUIRE(!together);
+        return put_uint(field, profile->nvlink_mbps);
     case NVML_FI_DEV_NVLINK_GET_VERSION: return put_uint(field, profile->nvlink_version);
     case NVML_FI_DEV_NVLINK_GET_STATE:
         REQUIRE(!together);
         return put_uint(field,
                         field->scopeId < value_of(call, "nvlink_active", profile->nvlinks));
-    default:  // 206 to 215: the error counters of NVLink 5
+    default:  // 206 to 215 and 221: the error counters of NVLink 5
         SUPPORTED_IF(profile->nvlink_version >= 5);
         return put_ull(field, 0);
     }
@@ -198,6 +219,7 @@ static nvmlReturn_t computed_field(const struct call *call, nvmlFieldValue_t *fi
     case NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES:
     case NVML_FI_DEV_NVLINK_COUNT_MALFORMED_PACKET_ERRORS ...
         NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS:
+    case NVML_FI_DEV_NVLINK_COUNT_SYMBOL_ERRORS:
         return nvlink_field(call, field);
     case NVML_FI_DEV_POWER_AVERAGE ... NVML_FI_DEV_POWER_CURRENT_LIMIT:
     case NVML_FI_DEV_POWER_REQUESTED_LIMIT: return power_field(call, field);
@@ -225,32 +247,49 @@ static nvmlReturn_t field_of_driver(const struct call *call, nvmlFieldValue_t *f
     return result;
 }
 
-static nvmlReturn_t field_fault(const struct call *call, u32 field)
+// Whether a rule's target, "ID" or "ID/SCOPE", is this field.
+static bool names_field(const struct rule *rule, const nvmlFieldValue_t *field)
+{
+    char *rest;
+    if (strtoul(rule->target, &rest, 0) != field->fieldId) return false;
+    return *rest != '/' || strtoul(rest + 1, NULL, 0) == field->scopeId;
+}
+
+static nvmlReturn_t field_fault(const struct call *call, const nvmlFieldValue_t *field,
+                                enum rule_kind kind)
 {
     for (int i = 0; i < call->config->rules; i++) {
         struct rule *rule = &call->config->rule[i];
-        if (rule->kind != RULE_FIELD_ERROR || strtoul(rule->target, NULL, 0) != field) continue;
+        if (rule->kind != kind || !names_field(rule, field)) continue;
         if (rule->gpu != ANY_GPU && rule->gpu != call->gpu) continue;
         if (atomic_fetch_add(&rule->matched, 1) >= rule->after) return rule->error;
     }
     return NVML_SUCCESS;
 }
 
+// A value for one scope beats one for the field.
+static bool given_value(const struct call *call, const nvmlFieldValue_t *field, u64 *value)
+{
+    char name[48];
+    snprintf(name, sizeof name, "field.%u/%u", field->fieldId, field->scopeId);
+    if (has_value(call, name, value)) return true;
+    snprintf(name, sizeof name, "field.%u", field->fieldId);
+    return has_value(call, name, value);
+}
+
 static void read_field(const struct call *call, nvmlFieldValue_t *field)
 {
-    char name[32];
     field->timestamp = (long long)wall_us();
     field->latencyUsec = (long long)call->config->field_latency_us;
     field->value.ullVal = 0;
-    field->nvmlReturn = field_fault(call, field->fieldId);
+    field->nvmlReturn = field_fault(call, field, RULE_FIELD_ERROR);
     if (field->nvmlReturn != NVML_SUCCESS) return;
     // An instance has no sensors or links of its own.
     field->nvmlReturn = call->instance < 0 ? field_of_driver(call, field) : NVML_ERROR_NOT_SUPPORTED;
     if (field->nvmlReturn != NVML_SUCCESS) return;
-    snprintf(name, sizeof name, "field.%u", field->fieldId);
-    u64 given = field->value.ullVal;
+    u64 given;
     bool wide = field->valueType == NVML_VALUE_TYPE_UNSIGNED_LONG_LONG;
-    if (has_value(call, name, &given)) field->value.ullVal = wide ? given : (u32)given;
+    if (given_value(call, field, &given)) field->value.ullVal = wide ? given : (u32)given;
     if (call->all_ones) field->value.ullVal = wide ? UINT64_MAX : UINT32_MAX;
 }
 
@@ -259,6 +298,7 @@ nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t device, int count, nvmlFieldV
     ENTER(device);
     REQUIRE(fields && count > 0);
     if (call.config->field_latency_us) pause_us(call.config->field_latency_us * (u64)count);
+    for (int i = 0; i < count; i++) FAILED(field_fault(&call, &fields[i], RULE_FIELD_REFUSAL));
     for (int i = 0; i < count; i++) read_field(&call, &fields[i]);
     return NVML_SUCCESS;
 }

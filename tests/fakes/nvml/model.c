@@ -20,13 +20,15 @@ static const char *const value_names[] = {
     "pcie_rx", "pcie_tx_bytes", "pcie_rx_bytes", "ecc_corrected", "ecc_uncorrected",
     "sram_corrected", "sram_uncorrected", "remapped_corrected", "remapped_uncorrected",
     "remap_pending", "remap_failure", "recovery_action", "nvlink_active", "retired_pending", "fabric_status", "fabric_health",
-    "ecc_mode", "persistence",
+    "ecc_mode", "persistence", "peak_mw", "sample_time_us", "sample_type", "unrepairable",
+    "vgpus", "vgpu_license", "guest_license", "virtualization",
 };
 
 bool known_value(const char *name)
 {
     for (size_t i = 0; i < sizeof value_names / sizeof *value_names; i++)
         if (strcmp(value_names[i], name) == 0) return true;
+    if (strncmp(name, "gpm.", 4) == 0) return atoi(name + 4) > 0;
     return strncmp(name, "field.", 6) == 0 && atoi(name + 6) > 0;
 }
 

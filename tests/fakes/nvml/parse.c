@@ -106,6 +106,16 @@ static bool is_function(const char *name)
     return found;
 }
 
+// "ID" or "ID/SCOPE"
+static bool is_field(const char *text)
+{
+    char id[24];
+    u64 ignored;
+    const char *slash = strchr(text, '/');
+    snprintf(id, sizeof id, "%.*s", slash ? (int)(slash - text) : 20, text);
+    return number(id, &ignored) && (!slash || number(slash + 1, &ignored));
+}
+
 static bool parse_rule(struct config *config, const char *kind, const char *target, char *value)
 {
     if (config->rules == MAX_RULES || strlen(target) >= sizeof config->rule->target) return false;
@@ -137,9 +147,13 @@ static bool parse_rule(struct config *config, const char *kind, const char *targ
         rule->kind = RULE_ERROR;
         return is_function(target) && error_by_name(value, &rule->error);
     }
-    if (strcmp(kind, "fi_error") == 0) {
-        rule->kind = RULE_FIELD_ERROR;
+    if (strcmp(kind, "gpm_error") == 0) {
+        rule->kind = RULE_GPM_ERROR;
         return number(target, &ignored) && error_by_name(value, &rule->error);
+    }
+    if (strcmp(kind, "fi_error") == 0 || strcmp(kind, "fi_refuse") == 0) {
+        rule->kind = kind[3] == 'e' ? RULE_FIELD_ERROR : RULE_FIELD_REFUSAL;
+        return is_field(target) && error_by_name(value, &rule->error);
     }
     return false;
 }

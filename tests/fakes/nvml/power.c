@@ -172,3 +172,33 @@ nvmlReturn_t nvmlDeviceGetFanSpeedRPM(nvmlDevice_t device, nvmlFanSpeedInfo_t *i
     REQUIRE(info->fan < call.profile->fans);
     return put_u32(&call, &info->speed, value_of(&call, "fan_rpm", fan_percent(&call) * 30));
 }
+
+#define SAMPLES 120
+#define SAMPLE_US 100000ull
+
+// Power every 100 ms until `sample_time_us` (now); `peak_mw` is the power of the newest sample.
+nvmlReturn_t nvmlDeviceGetSamples(nvmlDevice_t device, nvmlSamplingType_t type, u64 last_seen,
+                                  nvmlValueType_t *value_type, u32 *count, nvmlSample_t *samples)
+{
+    ENTER(device);
+    REQUIRE(count && value_type);
+    SUPPORTED_IF(type == NVML_TOTAL_POWER_SAMPLES);
+    FULL_GPU_ONLY();
+    *value_type = (nvmlValueType_t)value_of(&call, "sample_type", NVML_VALUE_TYPE_UNSIGNED_INT);
+    if (!samples) return put_u32(&call, count, SAMPLES);
+    REQUIRE(*count > 0);
+    u64 newest = value_of(&call, "sample_time_us", wall_us());
+    u32 filled = 0;
+    for (u32 back = SAMPLES; back-- > 0 && filled < *count;) {
+        u64 time = newest - back * SAMPLE_US;
+        if (time <= last_seen) continue;
+        samples[filled].timeStamp = time;
+        samples[filled].sampleValue.ullVal = 0;
+        u64 power = power_mw(&call);
+        if (back == 0) power = value_of(&call, "peak_mw", power);
+        samples[filled++].sampleValue.uiVal = call.all_ones ? UINT32_MAX : (u32)power;
+    }
+    if (filled == 0) return NVML_ERROR_NOT_FOUND;
+    *count = filled;
+    return NVML_SUCCESS;
+}

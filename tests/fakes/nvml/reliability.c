@@ -115,6 +115,17 @@ nvmlReturn_t nvmlDeviceGetRowRemapperHistogram(nvmlDevice_t device,
     return put_struct(&call, banks, 0, sizeof *banks);
 }
 
+// As nvml.h has it, without a version. Only where a rule sets the flag: older drivers lack it.
+nvmlReturn_t nvmlDeviceGetUnrepairableMemoryFlag_v1(nvmlDevice_t device,
+                                                    nvmlUnrepairableMemoryStatus_v1_t *status)
+{
+    ENTER(device);
+    FULL_GPU_ONLY();
+    u64 flag;
+    SUPPORTED_IF(has_value(&call, "unrepairable", &flag));
+    return put_u32(&call, &status->bUnrepairableMemory, flag);
+}
+
 // No page is retired; only the pending state can be set.
 static nvmlReturn_t put_no_pages(const struct call *call, u32 *pages)
 {

@@ -8,6 +8,7 @@ cannot have, and each absence must be right for it.
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -48,14 +49,20 @@ def build(driver: int) -> Path:
 
 def describe(make: Callable[..., harness.Receiver], library: Path) -> list[str]:
     """Return a golden file's lines for the model that the fake is configured as."""
-    standard = harness.lines(make(library=library).scrape())
+    first = make(library=library)
+    first.scrape()
+    # Activity is a mean over the time between two scrapes.
+    standard = harness.lines(first.scrape(after=10))
     harness.close_nvml()
     made = make(library=library, profile=Profile.FULL)
-    readings = made.scrape()
+    made.scrape()
+    readings = made.scrape(after=10)
     full = harness.lines(readings)
     given = {stream.metric.name for stream, _ in readings}
     reasons: dict[str, set[str]] = {}
     for metric, reason in made.drops():
+        if reason == "first_sample" and metric in given:
+            continue
         reasons.setdefault(metric, set()).add(reason)
     absent = [f"{name}: {_why(reasons, name)}" for name in sorted(_table() - given)]
     partly = [f"{name}: {_why(reasons, name)}" for name in sorted(reasons.keys() & given)]
@@ -79,7 +86,7 @@ def _table() -> set[str]:
     """Names of the metrics that are read from a whole GPU."""
     return {
         emit.metric.name
-        for row in Table(Path()).whole()
+        for row in Table(Path(), time.monotonic).whole()
         for emits in ([row.emits] if isinstance(row, Read) else [f.emits for f in row.fields])
         for emit in emits
     }

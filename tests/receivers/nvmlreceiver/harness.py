@@ -146,9 +146,13 @@ def status(readings: Readings) -> dict[str, str]:
 
 def value(readings: Readings, metric: str, **attributes: Any) -> float | None:
     """The value of a point, None if there is none; attributes as ``hw_gpu_task="general"``."""
+    # Names with an underscore of their own, such as hw.sensor_location, are found as well.
     wanted = {(k.replace("_", "."), v) for k, v in attributes.items()}
     found = [
-        v for s, v in readings if s.metric.name == metric and wanted <= set(s.attributes.items())
+        v
+        for s, v in readings
+        if s.metric.name == metric
+        and wanted <= {(k.replace("_", "."), v) for k, v in s.attributes.items()}
     ]
     assert len(found) <= 1, found
     return found[0] if found else None

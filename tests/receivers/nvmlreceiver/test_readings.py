@@ -8,6 +8,7 @@ from tests.fakes.nvml_fake import FakeNvml
 from tests.receivers.nvmlreceiver.harness import (
     Receiver,
     close_nvml,
+    findings,
     key,
     of,
     value,
@@ -19,6 +20,16 @@ from otelgpu.points.stream import Attributes
 from otelgpu.semconv.metrics import HW_GPU_INFO
 
 Make = Callable[..., Receiver]
+PCIE = {"hw_gpu_link_type": "pcie"}
+MODELS = ["h100", "a100", "b200", "rtx4090", "t4", "gb10"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_all_readings_follow_the_convention(fake: FakeNvml, receiver: Make, model: str) -> None:
+    fake.configure(profile=model, gpus=3)
+    made = receiver(profile=Profile.FULL)
+    assert findings(made.scrape()) == []
+    assert findings(made.scrape(after=10)) == []
 
 
 @pytest.mark.parametrize("profile", list(Profile))
@@ -140,11 +151,11 @@ def test_a_refusal_that_passes_changes_no_meaning(fake: FakeNvml, receiver: Make
     for _ in range(3):
         fake.configure("fi_error.173=NOT_SUPPORTED", gpus=1)
         readings = made.scrape(after=1)
-        assert value(readings, "hw.gpu.link.errors", error_type="correctable") is None
-        assert value(readings, "hw.gpu.link.errors", error_type="replay") is None
+        assert value(readings, "hw.gpu.link.errors", **PCIE, error_type="correctable") is None
+        assert value(readings, "hw.gpu.link.errors", **PCIE, error_type="replay") is None
         fake.configure(gpus=1)
         readings = made.scrape(after=1)
-        assert value(readings, "hw.gpu.link.errors", error_type="correctable") == 0
+        assert value(readings, "hw.gpu.link.errors", **PCIE, error_type="correctable") == 0
 
 
 def test_a_field_that_is_gone_for_good_is_read_by_the_other_call(
@@ -157,9 +168,9 @@ def test_a_field_that_is_gone_for_good_is_read_by_the_other_call(
     for _ in range(3):
         made.scrape(after=1)
     readings = made.until(
-        lambda found: value(found, "hw.gpu.link.errors", error_type="replay") is not None
+        lambda found: value(found, "hw.gpu.link.errors", **PCIE, error_type="replay") is not None
     )
-    assert value(readings, "hw.gpu.link.errors", error_type="correctable") is None
+    assert value(readings, "hw.gpu.link.errors", **PCIE, error_type="correctable") is None
 
 
 def test_without_ecc_there_are_no_error_counts(fake: FakeNvml, receiver: Make) -> None:
@@ -234,8 +245,8 @@ def test_the_old_power_call_stands_in_by_architecture(
 def test_pcie_replays_stand_in_where_errors_are_not_counted(fake: FakeNvml, receiver: Make) -> None:
     fake.configure("fi_error.173=NOT_SUPPORTED", "value.pcie_replay=7", gpus=1)
     readings = receiver().scrape()
-    assert value(readings, "hw.gpu.link.errors", error_type="replay") == 7
-    assert value(readings, "hw.gpu.link.errors", error_type="correctable") is None
+    assert value(readings, "hw.gpu.link.errors", **PCIE, error_type="replay") == 7
+    assert value(readings, "hw.gpu.link.errors", **PCIE, error_type="correctable") is None
 
 
 def test_a_driver_of_some_years_ago(fake: FakeNvml, receiver: Make, old_library: Path) -> None:
@@ -254,6 +265,7 @@ def test_a_driver_of_some_years_ago(fake: FakeNvml, receiver: Make, old_library:
         # Field values only
         "hw.gpu.throttle.time",
         "hw.gpu.link.errors",
+        "hw.gpu.io",
         "hw.gpu.recovery.status",
         "hw.gpu.memory.retired_page.count",
         "hw.gpu.memory.repair.status",
