@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import ceil
 from typing import Any, Generic, TypeVar
 
 from otelgpu.points.batch import Readings
@@ -62,6 +63,14 @@ class _Row:
         except Exception as error:  # noqa: BLE001 - a mistake in one row must cost that row alone
             return [ReadError("internal", repr(error))] * len(slots)
 
+    def is_due(self, now: float) -> bool:
+        """Whether it is time to ask again."""
+        return now >= self.due
+
+    def may_wait(self, now: float) -> bool:
+        """Whether it is early enough for another cycle to do: rarely read rows take turns."""
+        return 0 < self.row.every < ONCE and now < self.due + self.row.every
+
     @property
     def describes(self) -> bool:
         """Whether the values stay true of a device that is lost or hangs."""
@@ -93,6 +102,7 @@ class DeviceReading(Generic[D]):
     ) -> None:
         self._clock = clock
         self._answers = True
+        self._last = float("-inf")
         self._rows: list[_Row] = []
         for row in table:
             fields = [(None, row.emits)] if isinstance(row, Read) else _fields(row)
@@ -115,11 +125,14 @@ class DeviceReading(Generic[D]):
         """
         now = self._clock()
         asked = answered = False
-        busy = any(row.row.every and now >= row.due for row in self._rows)
+        busy = any(row.row.every and row.is_due(now) for row in self._rows)
+        turns = self._turns(now)
         again, retries = now - PATIENCE if busy else now, RETRIES
         for row in self._rows:
-            if now >= row.due and (wanted := row.wanted(again, retries)):
+            wait = turns <= 0 and row.may_wait(now)
+            if row.is_due(now) and not wait and (wanted := row.wanted(again, retries)):
                 asked = True
+                turns -= 0 < row.row.every < ONCE
                 retries -= sum(slot.given_up for slot in wanted)
                 try:
                     results = row.ask(device, wanted)
@@ -144,6 +157,16 @@ class DeviceReading(Generic[D]):
             if not answered:
                 self._forget(readings, drop)
         return self._answers
+
+    def _turns(self, now: float) -> int:
+        """Return how many of the rarely read rows this cycle may read of those that could wait.
+
+        As many as keeps each to its cadence: all in one cycle would make that one dear, for us and
+        for who shares the driver.
+        """
+        passed, self._last = now - self._last, now
+        slow = [row.row.every for row in self._rows if 0 < row.row.every < ONCE]
+        return ceil(min(sum(passed / every for every in slow), len(slow)))
 
     def _forget(self, readings: Readings, drop: Drop) -> None:
         """Repeat no earlier value of a device that answers nothing: nobody knows if it holds."""
