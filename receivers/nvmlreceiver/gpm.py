@@ -87,6 +87,10 @@ class Gpm:
             raise ReadError("window", f"{now - before:g} s since the last sample")
         return self._compute(device.nvml, metrics)
 
+    def forget(self) -> None:
+        """Compare the next sample with nothing."""
+        self._taken = None
+
     def _sample(self, device: NvmlDevice) -> None:
         """Fill the older sample; one that fails may be half filled, so both are void then."""
         # A failure, or a thread that never comes back, must leave no pair behind.

@@ -66,6 +66,10 @@ class _Reader:
     def __init__(self, gpm: Gpm) -> None:
         self._gpm = gpm
 
+    def forget(self) -> None:
+        """Begin with a new pair of samples: no window may span a reset of the GPU."""
+        self._gpm.forget()
+
     def __call__(self, device: NvmlDevice, keys: Sequence[GpmKey]) -> list[float | ReadError]:
         found = iter(self._gpm.read(device, [m for key in keys for m in key.metrics]))
         return [key.value([next(found) for _ in key.metrics]) for key in keys]

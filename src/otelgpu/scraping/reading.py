@@ -12,7 +12,7 @@ from otelgpu.points.stream import Attributes, Streams
 from otelgpu.scraping.errors import ReadError, TargetLostError, UnsupportedError
 from otelgpu.scraping.slot import RETRY_FIRST, BoundEmit, Drop, Slot
 from otelgpu.scraping.support import Finding
-from otelgpu.scraping.table import ONCE, AnyEmit, Batched, Read, Row
+from otelgpu.scraping.table import ONCE, AnyEmit, Batched, Forgetful, Read, Row
 
 D = TypeVar("D")
 
@@ -181,6 +181,8 @@ class DeviceReading(Generic[D]):
     def _lose(self, failed: _Row, error: TargetLostError, drop: Drop) -> None:
         """Drop and count every value of this cycle, and read all anew next time."""
         for row in self._rows:
+            if isinstance(row.row.call, Forgetful):
+                row.row.call.forget()
             if row is failed or not row.describes:
                 row.due = float("-inf")
                 for slot in row.slots:

@@ -7,7 +7,7 @@ result, each with its own fate. ``otelgpu.scraping.reading`` reads one device by
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from attrs import field, frozen
 
@@ -22,6 +22,14 @@ ALWAYS = 0.0
 """Cadence of a row that is read at each scrape."""
 ONCE = float("inf")
 """Cadence of a row that describes its device: read until it has answered, then never again."""
+
+
+@runtime_checkable
+class Forgetful(Protocol):
+    """A row's call that compares what it reads with what it has read before."""
+
+    def forget(self) -> None:
+        """Compare with nothing of before: the device was lost, and may have been reset."""
 
 
 @frozen

@@ -275,3 +275,15 @@ def test_a_ratio_over_a_change_of_the_layout_is_thrown_away(fake: FakeNvml, rece
 
 def test_what_is_printed_once_holds_activity() -> None:
     assert FACTORY.scrapes == 2
+
+
+def test_no_window_spans_a_loss(fake: FakeNvml, receiver: Make) -> None:
+    """A GPU that comes back may have been reset: its counters say nothing of before."""
+    fake.configure(gpus=1, static=1)
+    one = receiver()
+    assert activity(second(one))
+    fake.configure(gpus=1, static=1, lost="0")
+    one.scrape(after=10)
+    fake.configure(gpus=1, static=1)
+    assert activity(one.scrape(after=10)) == {}
+    assert activity(one.scrape(after=10))
