@@ -21,13 +21,16 @@ def make_scraper(settings: Settings, config: NvmlConfig) -> Scraper:
     """Return what reads all GPUs of the node once."""
     # Only an agent that reads NVIDIA GPUs pays for what the table needs.
     from nvmlreceiver.mig import Instances  # noqa: PLC0415
+    from nvmlreceiver.processes.liveness import Proc  # noqa: PLC0415
+    from nvmlreceiver.readings.processes import ProcessRows  # noqa: PLC0415
     from nvmlreceiver.table import Table  # noqa: PLC0415
 
+    processes = ProcessRows(Proc(config.proc, settings.logger), settings.clock.time_ns)
     return DeviceScraper(
         settings,
         Vendor("NVIDIA", "nvml", partial(config.expected, PCI_VENDOR)),
         _client(config),
-        Table(config.sysfs).rows,
+        Table(config.sysfs, processes).rows,
         config.enabled,
         config.pace,
         Instances(),

@@ -18,6 +18,7 @@ from nvmlreceiver.readings import (
     thermal,
     utilization,
 )
+from nvmlreceiver.readings.processes import ProcessRows
 from otelgpu.scraping.table import Batched, Row
 
 
@@ -29,9 +30,10 @@ class Table:
     something of their device are made anew for each.
     """
 
-    def __init__(self, sysfs: Path) -> None:
+    def __init__(self, sysfs: Path, processes: ProcessRows) -> None:
         """``sysfs`` is where sysfs is mounted."""
         self._sysfs = sysfs
+        self._processes = processes
 
     def rows(self, device: NvmlDevice) -> list[Row[NvmlDevice]]:
         """Return what is read from a whole GPU or from a MIG instance."""
@@ -43,10 +45,10 @@ class Table:
 
     def whole(self) -> list[Row[NvmlDevice]]:
         """Return what is read from a GPU that is not in MIG mode."""
-        return [*self._gpu(), *utilization.ROWS, *memory.ROWS]
+        return [*self._gpu(), *utilization.ROWS, *memory.ROWS, *self._processes.gpu()]
 
     def _instance(self, *, leads: bool) -> list[Row[NvmlDevice]]:
-        rows = [*instances.ROWS]
+        rows = [*instances.ROWS, *self._processes.instance()]
         return [*rows, *memory.ROWS] if leads else rows
 
     def _gpu(self) -> list[Row[NvmlDevice]]:

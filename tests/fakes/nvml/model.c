@@ -20,14 +20,26 @@ static const char *const value_names[] = {
     "pcie_rx", "pcie_tx_bytes", "pcie_rx_bytes", "ecc_corrected", "ecc_uncorrected",
     "sram_corrected", "sram_uncorrected", "remapped_corrected", "remapped_uncorrected",
     "remap_pending", "remap_failure", "recovery_action", "nvlink_active", "retired_pending", "fabric_status", "fabric_health",
-    "ecc_mode", "persistence",
+    "ecc_mode", "persistence", "process_count", "process_gpu_instance", "samples_us",
+};
+
+// Names that end with a field's id or a process's.
+static const char *const numbered[] = {
+    "field.", "process_memory.", "process_sm.", "process_memory_util.", "process_encoder.",
+    "process_sampled_us.", "process_ended.",
 };
 
 bool known_value(const char *name)
 {
     for (size_t i = 0; i < sizeof value_names / sizeof *value_names; i++)
         if (strcmp(value_names[i], name) == 0) return true;
-    return strncmp(name, "field.", 6) == 0 && atoi(name + 6) > 0;
+    for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
+        size_t length = strlen(numbered[i]);
+        const char *number = name + length;
+        if (strncmp(name, numbered[i], length) == 0)
+            return *number && number[strspn(number, "0123456789")] == '\0';
+    }
+    return false;
 }
 
 bool has_value(const struct call *call, const char *name, u64 *value)

@@ -140,7 +140,7 @@ def test_nvml_is_opened_anew_when_only_that_can_help(fake: FakeNvml, receiver: M
 def test_nvml_is_opened_anew_when_gpus_are_found_but_not_read(
     fake: FakeNvml, receiver: Make
 ) -> None:
-    fake.configure(gpus=2)
+    fake.configure(gpus=2, procs=1)
     made = receiver()
     made.scrape()
     found = {"nvmlDeviceGetCount_v2", "nvmlDeviceGetHandleByIndex_v2", "nvmlInitWithFlags"}
