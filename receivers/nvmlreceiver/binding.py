@@ -177,6 +177,10 @@ class Binding:
                 return found
         raise UnsupportedError(f"the library has no {names[-1]}")
 
+    def has(self, function: str) -> bool:
+        """Tell whether the library has a function, whatever a device says of it."""
+        return getattr(self._module.nvmlLib, function, None) is not None
+
     def _enter(self, function: str, *arguments: Any) -> None:
         entry = getattr(self._module.nvmlLib, function, None)
         if entry is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from attrs import frozen
 
 from otelgpu.scraping.settings import HardwareConfig
@@ -20,3 +22,6 @@ class NvmlConfig(HardwareConfig):
     """Kernel log from which faults are read as well, such as /dev/kmsg: it adds the driver's words,
     the process and the time to XIDs, and tells those from before the agent's start. Takes
     CAP_SYSLOG; empty: not read."""
+    proc: Path = Path("/proc")
+    """Where the host's /proc is mounted, by which processes that the driver lists but that are dead
+    are told. Where it is not the host's, no process is called dead."""

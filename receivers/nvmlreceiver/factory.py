@@ -35,17 +35,21 @@ def make_scraper(
     # Only an agent that reads NVIDIA GPUs pays for what the table needs.
     from nvmlreceiver.faults.faults import Faults  # noqa: PLC0415
     from nvmlreceiver.mig import Instances  # noqa: PLC0415
+    from nvmlreceiver.processes.liveness import Proc  # noqa: PLC0415
+    from nvmlreceiver.readings.processes import ProcessRows  # noqa: PLC0415
     from nvmlreceiver.table import Table  # noqa: PLC0415
 
     faults = Faults(settings, config.kernel_log, config.enabled, tell)
+    processes = ProcessRows(Proc(config.proc, settings.logger), settings.clock.time_ns)
     # Not by the profile, since it takes 20 ms for each direction: only where it is asked for.
     asked = config.metrics.get(HW_GPU_LINK_THROUGHPUT.name)
     slow = asked is not None and asked.enabled
+    clock = settings.clock.monotonic
     return DeviceScraper(
         settings,
         Vendor("NVIDIA", "nvml", partial(_expected, config)),
         _client(config, settings.restart, faults, nodes),
-        Table(config.sysfs, settings.clock.monotonic, slow_throughput=slow).rows,
+        Table(config.sysfs, clock, processes, slow_throughput=slow).rows,
         config.enabled,
         config.pace,
         Instances(),

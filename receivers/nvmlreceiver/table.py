@@ -24,6 +24,7 @@ from nvmlreceiver.readings import (
     utilization,
     vgpu,
 )
+from nvmlreceiver.readings.processes import ProcessRows
 from otelgpu.scraping.table import Batched, Row
 
 
@@ -36,7 +37,12 @@ class Table:
     """
 
     def __init__(
-        self, sysfs: Path, clock: Callable[[], float], *, slow_throughput: bool = False
+        self,
+        sysfs: Path,
+        clock: Callable[[], float],
+        processes: ProcessRows,
+        *,
+        slow_throughput: bool = False,
     ) -> None:
         """``sysfs`` is where sysfs is mounted; ``clock`` returns monotonic seconds.
 
@@ -44,6 +50,7 @@ class Table:
         """
         self._sysfs = sysfs
         self._clock = clock
+        self._processes = processes
         self._slow_throughput = slow_throughput
 
     def rows(self, device: NvmlDevice) -> list[Row[NvmlDevice]]:
@@ -57,17 +64,20 @@ class Table:
     def whole(self) -> list[Row[NvmlDevice]]:
         """Return what is read from a GPU that is not in MIG mode."""
         gpm = Gpm(self._clock)
+        reader = activity.Reader(gpm)
         return [
             *self._gpu(gpm.supported),
-            *utilization.ROWS,
-            *activity.whole(gpm),
+            # In this order: what GPM tells of engines is not asked for again.
+            *activity.whole(reader),
+            *utilization.rows(reader),
             *compute.WHOLE,
             *memory.rows(),
             *memory.BANDWIDTH,
+            *self._processes.gpu(),
         ]
 
     def _instance(self, *, leads: bool) -> list[Row[NvmlDevice]]:
-        rows = [*instances.ROWS, *compute.INSTANCE]
+        rows = [*instances.ROWS, *compute.INSTANCE, *self._processes.instance()]
         if leads:
             rows += [*activity.instance(Gpm(self._clock)), *memory.rows()]
         return rows

@@ -14,7 +14,7 @@ from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.gpm import Gpm
 from nvmlreceiver.scales import percent
 from otelgpu.points.metric import Metric
-from otelgpu.scraping.errors import ReadError, UnsupportedError
+from otelgpu.scraping.errors import ReadError, ToldOtherwiseError, UnsupportedError
 from otelgpu.scraping.table import Batched, Emit, Field, Row
 from otelgpu.semconv.attributes import (
     HW_GPU_LINK_TYPE,
@@ -43,7 +43,7 @@ _MEBI = 1 << 20
 class GpmKey:
     """One value: the first of some metrics that the GPU has, or their mean over what it has."""
 
-    metrics: Sequence[int]
+    metrics: tuple[int, ...]
     """``NVML_GPM_METRIC_*``."""
     mean: bool = False
     """Engines of one kind that the GPU does not have are left out."""
@@ -62,9 +62,28 @@ class GpmKey:
         return fmean(values) if values else missing
 
 
-class _Reader:
+class Reader:
+    """Reads the activity of one device, and knows which of its engines GPM tells of."""
+
     def __init__(self, gpm: Gpm) -> None:
         self._gpm = gpm
+        self._lacking: set[GpmKey] | None = None
+        """What GPM does not have here; None before the first answer."""
+
+    def check_engine(self, device: NvmlDevice, task: str) -> None:
+        """Return if another call has to tell an engine's utilization.
+
+        Raises:
+            ToldOtherwiseError: GPM tells it.
+            ReadError: whether it does is not known yet (``first_sample``).
+
+        """
+        if not self._gpm.supported(device):
+            return
+        if self._lacking is None:
+            raise ReadError("first_sample", "GPM has not answered yet")
+        if _ENGINE_KEYS[task] not in self._lacking:
+            raise ToldOtherwiseError("told by GPM")
 
     def forget(self) -> None:
         """Begin with a new pair of samples: no window may span a reset of the GPU."""
@@ -72,12 +91,15 @@ class _Reader:
 
     def __call__(self, device: NvmlDevice, keys: Sequence[GpmKey]) -> list[float | ReadError]:
         found = iter(self._gpm.read(device, [m for key in keys for m in key.metrics]))
-        return [key.value([next(found) for _ in key.metrics]) for key in keys]
+        values = [key.value([next(found) for _ in key.metrics]) for key in keys]
+        missing = {k for k, v in zip(keys, values, strict=True) if isinstance(v, UnsupportedError)}
+        self._lacking = (self._lacking or set()) - set(keys) | missing
+        return values
 
 
 def _ratio(metrics: Sequence[int], metric: Metric, *, mean: bool = False, **own: str) -> Field[Any]:
     attributes = {_NAMES[name]: value for name, value in own.items()}
-    return Field(GpmKey(metrics, mean), [Emit(metric, percent, attributes)])
+    return Field(GpmKey(tuple(metrics), mean), [Emit(metric, percent, attributes)])
 
 
 _NAMES = {"pipe": HW_GPU_PIPE, "task": HW_GPU_TASK}
@@ -90,7 +112,7 @@ def _rate(mebibytes: float) -> float:
 
 def _traffic(number: int, link: str, direction: str) -> Field[Any]:
     attributes = {HW_GPU_LINK_TYPE: link, NETWORK_IO_DIRECTION: direction}
-    return Field(GpmKey([number]), [Emit(HW_GPU_LINK_THROUGHPUT, _rate, attributes)])
+    return Field(GpmKey((number,)), [Emit(HW_GPU_LINK_THROUGHPUT, _rate, attributes)])
 
 
 _PIPES: Sequence[tuple[str, Sequence[int]]] = (
@@ -131,17 +153,20 @@ _LINKS: list[Field[Any]] = [
     _traffic(nvml.NVML_GPM_METRIC_NVLINK_TOTAL_TX_PER_SEC, _NVLINK, _SENT),
     _traffic(nvml.NVML_GPM_METRIC_NVLINK_TOTAL_RX_PER_SEC, _NVLINK, _RECEIVED),
 ]
-_INSTANCE_ENGINES: list[Field[Any]] = [
-    _ratio(range(first, first + count), HW_GPU_UTILIZATION, mean=True, task=task)
-    for task, first, count in _ENGINES
+_ENGINE_KEYS = {
+    task: GpmKey(tuple(range(first, first + count)), mean=True) for task, first, count in _ENGINES
+}
+_ENGINE_FIELDS: list[Field[Any]] = [
+    Field(key, [Emit(HW_GPU_UTILIZATION, percent, {HW_GPU_TASK: task})])
+    for task, key in _ENGINE_KEYS.items()
 ]
 
 
-def whole(gpm: Gpm) -> list[Row[NvmlDevice]]:
-    """Return the row of a GPU that is not in MIG mode; its engines have calls of their own."""
-    return [Batched(SOURCE, _Reader(gpm), [*_COMPUTE, *_LINKS])]
+def whole(reader: Reader) -> list[Row[NvmlDevice]]:
+    """Return the row of a GPU that is not in MIG mode."""
+    return [Batched(SOURCE, reader, [*_COMPUTE, *_ENGINE_FIELDS, *_LINKS])]
 
 
 def instance(gpm: Gpm) -> list[Row[NvmlDevice]]:
     """Return the row of a GPU instance: of its engines NVML tells nothing else."""
-    return [Batched(SOURCE, _Reader(gpm), [*_COMPUTE, *_INSTANCE_ENGINES])]
+    return [Batched(SOURCE, Reader(gpm), [*_COMPUTE, *_ENGINE_FIELDS])]

@@ -22,6 +22,10 @@ class UnsupportedError(ReadError):
         super().__init__("unsupported", detail)
 
 
+class ToldOtherwiseError(UnsupportedError):
+    """Another row gives the same value of this device: nothing is missing, and nothing counted."""
+
+
 class TargetLostError(ReadError):
     """The device is gone or needs a reset: nothing else is read from it in this cycle."""
 

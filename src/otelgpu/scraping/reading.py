@@ -206,6 +206,8 @@ class DeviceReading(Generic[D]):
                 for emit in slot.emits:
                     points = sum(stream.metric is emit.metric for stream, _ in slot.kept)
                     refusal = slot.refusal or emit.refusal
+                    if refusal is not None and refusal.elsewhere:
+                        continue
                     yield Finding(emit.metric, emit.own, row.row.source, points, refusal)
 
     def description(self) -> Readings:

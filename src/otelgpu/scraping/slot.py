@@ -8,9 +8,9 @@ from typing import Any
 from otelgpu.points.batch import Readings
 from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Attributes, Stream, Streams
-from otelgpu.scraping.errors import ReadError, UnsupportedError
+from otelgpu.scraping.errors import ReadError, ToldOtherwiseError, UnsupportedError
 from otelgpu.scraping.support import Refusal
-from otelgpu.scraping.table import AnyEmit, Emit
+from otelgpu.scraping.table import AnyEmit, Emit, Point
 
 RETRY_FIRST = 60.0
 """Seconds after which something that was not supported is asked again; doubled each time."""
@@ -62,8 +62,9 @@ class Slot:
         self.refusals = self.refusals + 1 if unsupported else 0
         if unsupported and self.told:
             return
-        for emit in self.emits:
-            drop(emit.metric, error.reason)
+        if not isinstance(error, ToldOtherwiseError):
+            for emit in self.emits:
+                drop(emit.metric, error.reason)
         self.told = unsupported and self.given_up
 
     @property
@@ -108,7 +109,7 @@ class BoundEmit:
         self._store = streams
         self._streams: Mapping[frozenset[tuple[str, object]], Stream] = {}
         self._value: Callable[[Any], float | None] | None = None
-        self._each: Callable[[Any], Iterable[tuple[Attributes, float | None]]] | None = None
+        self._each: Callable[[Any], Iterable[Point]] | None = None
         self._stream: Stream | None = None
         self._told = False
         if isinstance(emit, Emit):
@@ -140,11 +141,13 @@ class BoundEmit:
         self.refusal = Refusal.of(error)
         drop(self.metric, error.reason)
 
-    def _take_each(
-        self, found: Sequence[tuple[Attributes, float | None]], taken: Readings, drop: Drop
-    ) -> None:
+    def _take_each(self, found: Sequence[Point], taken: Readings, drop: Drop) -> None:
         streams: dict[frozenset[tuple[str, object]], Stream] = {}
         for attributes, value in found:
+            if isinstance(value, ReadError):
+                # Before a stream is made: it may be one that nobody will ever see.
+                self._fail(value, drop)
+                continue
             key: frozenset[tuple[str, object]] = frozenset(attributes.items())
             stream = self._streams.get(key)
             if stream is None:

@@ -9,7 +9,7 @@ from attrs import frozen
 
 from otelgpu.points.metric import Metric
 from otelgpu.points.stream import Attributes
-from otelgpu.scraping.errors import ReadError
+from otelgpu.scraping.errors import ReadError, ToldOtherwiseError
 
 
 class Verdict(StrEnum):
@@ -30,11 +30,13 @@ class Refusal:
 
     reason: str
     words: str
+    elsewhere: bool = False
+    """Whether another row gives the value."""
 
     @classmethod
     def of(cls, error: ReadError) -> Refusal:
         """Return what an error says."""
-        return cls(error.reason, str(error))
+        return cls(error.reason, str(error), isinstance(error, ToldOtherwiseError))
 
 
 @frozen(eq=False)

@@ -46,15 +46,20 @@ class Emit(Generic[R]):
     attributes: Mapping[str, str | int | bool] = field(factory=dict)
 
 
+Point = tuple[Attributes, float | ReadError | None]
+"""Attributes and number of one point of many, or why it alone is missing."""
+
+
 @frozen
 class EmitEach(Generic[R]):
     """Points whose attributes are known only from the result: pids, links, fault codes.
 
-    ``values`` yields attributes and number; the same rules as for ``Emit``.
+    ``values`` yields attributes and number; the same rules as for ``Emit``. A ReadError in place of
+    a number costs that point alone.
     """
 
     metric: Metric
-    values: Callable[[R], Iterable[tuple[Attributes, float | None]]]
+    values: Callable[[R], Iterable[Point]]
 
 
 AnyEmit = Emit[Any] | EmitEach[Any]

@@ -18,7 +18,7 @@ typedef unsigned long long u64;
 #define MAX_GPUS 64
 #define MAX_INSTANCES 7
 #define MAX_RULES 256
-#define MAX_PIDS 64
+#define MAX_PIDS 256
 #define ANY_GPU (-1)
 #define ALL_LINKS 0xffffffffu
 
@@ -111,7 +111,10 @@ struct slot {
     u32 tag;                     // another one makes it another instance in the same place
 };
 
+enum process_kind { COMPUTE, GRAPHICS, MPS, PROCESS_KINDS };
+
 struct pid_list {
+    enum process_kind kind;
     int gpu, count;
     u32 pids[MAX_PIDS];
 };
@@ -121,7 +124,7 @@ struct pid_list {
 struct config {
     u64 generation;
     const struct profile *profile;
-    int gpus, processes, instances[MAX_GPUS];
+    int gpus, processes, process_layout, instances[MAX_GPUS];
     struct slot slots[MAX_GPUS][MAX_INSTANCES];
     bool mig_mode[MAX_GPUS];  // also without any instance
     bool is_static, hidden[MAX_GPUS], lost[MAX_GPUS];
@@ -134,7 +137,7 @@ struct config {
     char xid[1024];
     char module[64];  // what the library's real path must hold to fit the kernel module
     int pid_lists;
-    struct pid_list pids[MAX_GPUS + 1];
+    struct pid_list pids[PROCESS_KINDS * (MAX_GPUS + 1)];
     int rules;
     struct rule rule[MAX_RULES];
 };
@@ -268,9 +271,6 @@ u32 pci_bus(int gpu);
 bool parse_layout(struct config *config, int gpu, char *text);
 const struct slot *slot_of(const struct call *call, int instance);
 int instance_by_gpu_instance(const struct call *call, u32 gpu_instance);
-
-// processes.c
-u32 process_count(const struct call *call);
 
 // events.c
 size_t posted_events(void);

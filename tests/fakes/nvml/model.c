@@ -22,14 +22,26 @@ static const char *const value_names[] = {
     "remap_pending", "remap_failure", "recovery_action", "nvlink_active", "retired_pending", "fabric_status", "fabric_health",
     "ecc_mode", "persistence", "peak_mw", "sample_time_us", "sample_type", "unrepairable",
     "vgpus", "vgpu_license", "guest_license", "virtualization",
+    "process_count", "process_gpu_instance", "samples_us",
+};
+
+// Names that end with a field's id or a process's.
+static const char *const numbered[] = {
+    "field.", "gpm.", "process_memory.", "process_sm.", "process_memory_util.", "process_encoder.",
+    "process_sampled_us.", "process_ended.",
 };
 
 bool known_value(const char *name)
 {
     for (size_t i = 0; i < sizeof value_names / sizeof *value_names; i++)
         if (strcmp(value_names[i], name) == 0) return true;
-    if (strncmp(name, "gpm.", 4) == 0) return atoi(name + 4) > 0;
-    return strncmp(name, "field.", 6) == 0 && atoi(name + 6) > 0;
+    for (size_t i = 0; i < sizeof numbered / sizeof *numbered; i++) {
+        size_t length = strlen(numbered[i]);
+        const char *number = name + length;
+        if (strncmp(name, numbered[i], length) == 0)
+            return *number && number[strspn(number, "0123456789/")] == '\0';
+    }
+    return false;
 }
 
 bool has_value(const struct call *call, const char *name, u64 *value)

@@ -179,17 +179,24 @@ static bool parse_instances(struct config *config, char *value)
     return given > 0;
 }
 
-static bool parse_pids(struct config *config, char *value)
+// "7,8,100-299", with "@gpu" behind it.
+static bool parse_pids(struct config *config, enum process_kind kind, char *value)
 {
-    if (config->pid_lists > MAX_GPUS) return false;
+    if (config->pid_lists == PROCESS_KINDS * (MAX_GPUS + 1)) return false;
     struct pid_list *list = &config->pids[config->pid_lists++];
-    u64 unused = 0, pid;
+    u64 unused = 0, first, last;
+    list->kind = kind;
     list->gpu = ANY_GPU;
     if (!cut_scope(value, &list->gpu, &unused)) return false;
     char *rest, *item = strtok_r(value, ",", &rest);
     for (; item; item = strtok_r(NULL, ",", &rest)) {
-        if (list->count == MAX_PIDS || !number(item, &pid)) return false;
-        list->pids[list->count++] = (u32)pid;
+        char *dash = strchr(item, '-');
+        if (dash) *dash = '\0';
+        if (!number(item, &first) || !number(dash ? dash + 1 : item, &last)) return false;
+        for (u64 pid = first; pid <= last; pid++) {
+            if (list->count == MAX_PIDS) return false;
+            list->pids[list->count++] = (u32)pid;
+        }
     }
     return true;
 }
@@ -272,7 +279,10 @@ static bool parse_setting(struct config *config, const char *key, char *value)
     if (strcmp(key, "procs") == 0) return parse_small(value, 100000, &config->processes);
     if (strcmp(key, "profile") == 0) return (config->profile = find_profile(value)) != NULL;
     if (strcmp(key, "mig") == 0) return parse_instances(config, value);
-    if (strcmp(key, "pids") == 0) return parse_pids(config, value);
+    if (strcmp(key, "pids") == 0) return parse_pids(config, COMPUTE, value);
+    if (strcmp(key, "graphics") == 0) return parse_pids(config, GRAPHICS, value);
+    if (strcmp(key, "mps") == 0) return parse_pids(config, MPS, value);
+    if (strcmp(key, "process_layout") == 0) return parse_small(value, 32, &config->process_layout);
     if (strcmp(key, "latency_us") == 0) return number(value, &config->latency_us);
     if (strcmp(key, "latency_field_us") == 0) return number(value, &config->field_latency_us);
     if (strcmp(key, "driver_epoch") == 0) return number(value, &config->driver_epoch);

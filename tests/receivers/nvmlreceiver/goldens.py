@@ -5,6 +5,7 @@ metric of the table has no point. Read a change by eye: nothing may be there tha
 cannot have, and each absence must be right for it.
 """
 
+import logging
 import os
 import sys
 import tempfile
@@ -15,6 +16,8 @@ from pathlib import Path
 from tests.fakes import nvml_fake
 from tests.receivers.nvmlreceiver import harness
 
+from nvmlreceiver.processes.liveness import Proc
+from nvmlreceiver.readings.processes import ProcessRows
 from nvmlreceiver.table import Table
 from otelgpu.points.metric import Profile
 from otelgpu.scraping.table import Read
@@ -79,14 +82,15 @@ def describe(make: Callable[..., harness.Receiver], library: Path) -> list[str]:
 
 
 def _why(reasons: Mapping[str, set[str]], name: str) -> str:
-    return ", ".join(sorted(reasons.get(name, {"nobody says why"})))
+    return ", ".join(sorted(reasons.get(name, {"none now"})))
 
 
 def _table() -> set[str]:
     """Names of the metrics that are read from a whole GPU."""
+    processes = ProcessRows(Proc(Path(), logging.getLogger()), time.time_ns)
     return {
         emit.metric.name
-        for row in Table(Path(), time.monotonic).whole()
+        for row in Table(Path(), time.monotonic, processes).whole()
         for emits in ([row.emits] if isinstance(row, Read) else [f.emits for f in row.fields])
         for emit in emits
     }

@@ -36,12 +36,14 @@ class ManualClock:
 
     def __init__(self) -> None:
         self.now = 1000.0
+        self.set_by = 0.0
+        """Seconds by which the wall clock was set."""
 
     def monotonic(self) -> float:
         return self.now
 
     def time_ns(self) -> int:
-        return 1_700_000_000_000_000_000 + int(self.now * 1e9)
+        return 1_700_000_000_000_000_000 + int((self.now + self.set_by) * 1e9)
 
 
 _OPEN: WeakSet["Receiver"] = WeakSet()
@@ -192,6 +194,7 @@ def close_nvml() -> None:
 
 
 def config(library: Path, **settings: Any) -> NvmlConfig:
-    """Settings for a receiver on a library; no PCI bus is seen unless one is given."""
+    """Settings for a receiver on a library; no PCI bus and no process is seen unless given."""
     settings.setdefault("sysfs", Path(os.devnull))
+    settings.setdefault("proc", Path(os.devnull))
     return NvmlConfig(library=str(library), **settings)

@@ -261,5 +261,6 @@ def test_calls_of_a_gpu_in_mig_mode(fake: FakeNvml, receiver: Make, layout: str)
     instances = layout.count("g")
     [calls, again] = [b - a for a, b in pairwise(counts)]
     assert calls == again
-    # 11 of the GPU; mode, count and 7 places; UUID before and after, memory of each instance
-    assert calls <= 11 + 9 + 3 * instances + 2
+    # 11 of the GPU; mode, count and 7 places; UUID before and after, memory and 3 lists of each
+    # instance
+    assert calls <= 11 + 9 + 6 * instances + 2
