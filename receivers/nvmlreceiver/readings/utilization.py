@@ -38,19 +38,15 @@ def _engine(function: str, task: str, gpm: Reader) -> Row[NvmlDevice]:
 
 def rows(gpm: Reader) -> list[Row[NvmlDevice]]:
     """Return the rows of a GPU; of engines, those that GPM does not tell."""
+    general: Emit[Any] = Emit(
+        HW_GPU_UTILIZATION, lambda r: percent(r.gpu), {HW_GPU_TASK: HwGpuTask.GENERAL}
+    )
+    # The share of time in which memory was read or written, not its fill
+    memory: Emit[Any] = Emit(
+        HW_GPU_UTILIZATION, lambda r: percent(r.memory), {HW_GPU_TASK: HwGpuTask.MEMORY}
+    )
+    function = "nvmlDeviceGetUtilizationRates"
     return [
-        Read(
-            "nvmlDeviceGetUtilizationRates",
-            call("nvmlDeviceGetUtilizationRates"),
-            [
-                Emit(
-                    HW_GPU_UTILIZATION, lambda r: percent(r.gpu), {HW_GPU_TASK: HwGpuTask.GENERAL}
-                ),
-                # The share of time in which memory was read or written, not its fill
-                Emit(
-                    HW_GPU_UTILIZATION, lambda r: percent(r.memory), {HW_GPU_TASK: HwGpuTask.MEMORY}
-                ),
-            ],
-        ),
+        Read(function, call(function), [general, memory]),
         *(_engine(function, task, gpm) for function, task in _ENGINES.items()),
     ]

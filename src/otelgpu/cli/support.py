@@ -57,7 +57,7 @@ def lines(device: DeviceSupport, others: Iterable[DeviceSupport]) -> list[Line]:
     """Return a device's lines, those of metrics that are told of its parent or parts included."""
     found = {_line(finding) for finding in device.findings}
     told = {(x.metric, x.attributes) for x in found if x.verdict == "supported"}
-    # One value may have several sources: where one gives it, it matters to nobody that others lack it.
+    # One value may have several sources: where one gives it, nobody misses it in the others.
     found = {x for x in found if x.verdict == "supported" or (x.metric, x.attributes) not in told}
     seen = {finding.metric for finding in device.findings}
     family = [o for o in others if _related(device, o)]

@@ -16,8 +16,8 @@ from otelgpu.scraping.table import ONCE, AnyEmit, Batched, Forgetful, Read, Row
 
 D = TypeVar("D")
 
-RETRIES = 2
-"""Most values, of those that a device did not have, that one cycle asks for again."""
+RETRIES = 1
+"""Values, of those that a device did not have, that one cycle asks for again."""
 PATIENCE = 120.0
 """Seconds by which such values wait for a cycle in which no slow row is due."""
 EARLY = 0.05

@@ -55,7 +55,7 @@ def settings() -> Settings:
 
 def test_receiver_hands_over_on_an_interval(settings: Settings) -> None:
     door = Door()
-    config = SimulatorConfig(collection_interval=timedelta(milliseconds=20))
+    config = SimulatorConfig(collection_interval=timedelta(milliseconds=300))
     receiver = FACTORY.create(settings, config, door)
     receiver.shutdown(1)  # safe before start
     receiver = FACTORY.create(settings, config, door)
