@@ -49,6 +49,8 @@ class Instance:
     leads: bool
     """Whether it is the first of its GPU instance. Memory and activity belong to the GPU instance,
     so they are told of the first compute instance alone, or plain sums would be wrong."""
+    alone: bool
+    """Whether its GPU instance has no other."""
 
 
 @frozen

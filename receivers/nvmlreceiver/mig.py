@@ -138,9 +138,9 @@ def _device(
     facts: _Facts,
     found: dict[str, tuple[Any, _Facts]],
 ) -> NvmlDevice:
-    first = min(
+    siblings = [
         f.compute_instance for _, f in found.values() if f.gpu_instance == facts.gpu_instance
-    )
+    ]
     return NvmlDevice(
         id=uuid,
         attributes={**gpu.attributes, HW_ID: uuid, HW_PARENT: gpu.id},
@@ -155,6 +155,7 @@ def _device(
             gpu_instance=facts.gpu_instance,
             compute_instance=facts.compute_instance,
             profile=facts.profile,
-            leads=facts.compute_instance == first,
+            leads=facts.compute_instance == min(siblings),
+            alone=len(siblings) == 1,
         ),
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nvmlreceiver.calls import MINUTE
-from nvmlreceiver.device import NvmlDevice
+from nvmlreceiver.device import Instance, NvmlDevice
 from nvmlreceiver.fields import SOURCE, FieldValues
 from nvmlreceiver.gpm import Gpm
 from nvmlreceiver.readings import (
@@ -56,13 +56,14 @@ class Table:
     def rows(self, device: NvmlDevice) -> list[Row[NvmlDevice]]:
         """Return what is read from a whole GPU or from a MIG instance."""
         if device.instance is not None:
-            return self._instance(leads=device.instance.leads)
+            return self._instance(device.instance)
         if device.partitioned:
             return self._gpu(has_gpm=lambda _: False)
         return self.whole()
 
     def whole(self) -> list[Row[NvmlDevice]]:
         """Return what is read from a GPU that is not in MIG mode."""
+        used = memory.MemoryReading()
         gpm = Gpm(self._clock)
         reader = activity.Reader(gpm)
         return [
@@ -71,16 +72,16 @@ class Table:
             *activity.whole(reader),
             *utilization.rows(reader),
             *compute.WHOLE,
-            *memory.rows(),
-            *memory.BANDWIDTH,
-            *self._processes.gpu(),
+            *memory.rows(used),
+            *self._processes.gpu(used),
         ]
 
-    def _instance(self, *, leads: bool) -> list[Row[NvmlDevice]]:
-        rows = [*instances.ROWS, *compute.INSTANCE, *self._processes.instance()]
-        if leads:
-            rows += [*activity.instance(Gpm(self._clock)), *memory.rows()]
-        return rows
+    def _instance(self, instance: Instance) -> list[Row[NvmlDevice]]:
+        rows = [*instances.ROWS, *compute.INSTANCE]
+        used = memory.MemoryReading()
+        if instance.leads:
+            rows += [*activity.instance(Gpm(self._clock)), *memory.rows(used)]
+        return [*rows, *self._processes.instance(used if instance.alone else None)]
 
     def _gpu(self, has_gpm: Callable[[NvmlDevice], bool]) -> list[Row[NvmlDevice]]:
         all_links = links.Links()
@@ -111,5 +112,6 @@ class Table:
             *(links.throughput(has_gpm) if self._slow_throughput else []),
             *reliability.ROWS,
             *vgpu.ROWS,
+            *memory.BANDWIDTH,
             *memory.BAR1,
         ]

@@ -78,6 +78,10 @@ class Look:
             dead = self._known[pid] = not self._proc.has(pid) and self._can_tell()
         return dead
 
+    def sees_all(self) -> bool:
+        """Tell whether every process of the host can be seen."""
+        return self._can_tell()
+
     def _can_tell(self) -> bool:
         if self._shows_all is None:
             self._shows_all = self._proc.shows_all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from attrs import frozen
 
@@ -49,6 +49,8 @@ class Processes:
         self._total: int | None = None
         self._sized = False
         self._listed: _Listed | None = None
+        self._accounted: int | None = None
+        """Bytes of all processes of this cycle, None where not all are known."""
 
     def lists(self, device: NvmlDevice, kinds: Sequence[str]) -> list[Listing | ReadError]:
         """Return what lists say, in the order of ``kinds``.
@@ -57,7 +59,7 @@ class Processes:
             TargetLostError: the GPU is lost.
 
         """
-        self._listed = None
+        self._listed = self._accounted = None
         records: dict[str, list[Record]] = {}
         failed: dict[str, ReadError] = {}
         for kind in kinds:
@@ -72,8 +74,25 @@ class Processes:
         listings = merge(records, total, device.instance, look)
         refused = all(isinstance(error, UnsupportedError) for error in failed.values())
         pids = {pid for listing in listings.values() for pid, _ in listing.memory}
-        self._listed = _Listed(frozenset(pids), bool(records) and refused, look)
+        complete = bool(records) and refused
+        self._listed = _Listed(frozenset(pids), complete, look)
+        self._accounted = _accounted(listings, look) if complete else None
         return [failed[kind] if kind in failed else listings[kind] for kind in kinds]
+
+    def unattributed(self, used: int | None) -> int:
+        """Return the bytes of the used ones that no process of this cycle's lists accounts for.
+
+        Raises:
+            ReadError: not all processes can be seen, or the memory of one is not known
+                (``not_all_listed``); the used memory is not known (``absent``).
+
+        """
+        accounted, self._accounted = self._accounted, None
+        if accounted is None:
+            raise ReadError("not_all_listed", "not every process and its memory is known")
+        if used is None:
+            raise ReadError("absent", "the used memory is not known")
+        return used - accounted
 
     def _size(self, device: NvmlDevice) -> int | None:
         """Return the device's memory in bytes, None where it cannot be told (now)."""
@@ -129,6 +148,21 @@ class Processes:
             self.lists(device, [kind for kind, one in self._lists.items() if not one.refused])
         listed, self._listed = self._listed, None
         return listed or _Listed(frozenset(), False, self._proc.look())
+
+
+def _accounted(listings: Mapping[str, Listing], deaths: Deaths) -> int | None:
+    """Return the bytes that living processes hold, None where not all are known."""
+    if not deaths.sees_all():
+        return None
+    total = 0
+    for listing in listings.values():
+        if any(refusal.reason != "dead_process" for refusal in listing.refusals):
+            return None
+        for _, memory in listing.memory:
+            if not isinstance(memory, int):
+                return None
+            total += memory
+    return total
 
 
 def _points(pid: int, shares: dict[str, float | ReadError]) -> Iterable[Point]:

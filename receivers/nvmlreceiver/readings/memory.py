@@ -99,7 +99,32 @@ def memory_info(device: NvmlDevice) -> Memory:
     return found
 
 
-def rows() -> list[Row[NvmlDevice]]:
+class MemoryReading:
+    """The memory of one device, kept for the row that compares it with the processes'."""
+
+    def __init__(self) -> None:
+        self._read = FirstOf(_second, _first)
+        self._used: int | None = None
+
+    def __call__(self, device: NvmlDevice) -> Memory:
+        """Return the memory.
+
+        Raises:
+            ReadError: as ``memory_info`` does.
+
+        """
+        self._used = None
+        found: Memory = self._read(device)
+        self._used = found.used
+        return found
+
+    def take_used(self) -> int | None:
+        """Return the used memory of this cycle, once: it must not serve for another cycle."""
+        used, self._used = self._used, None
+        return used
+
+
+def rows(reading: MemoryReading) -> list[Row[NvmlDevice]]:
     """Return the row of the device memory, for one device."""
     emits: list[Emit[Memory]] = [
         Emit(HW_GPU_MEMORY_LIMIT, lambda m: m.total),
@@ -108,7 +133,7 @@ def rows() -> list[Row[NvmlDevice]]:
         Emit(HW_GPU_MEMORY_RESERVED, lambda m: m.reserved),
         Emit(HW_GPU_MEMORY_UTILIZATION, lambda m: m.utilization),
     ]
-    return [Read("nvmlDeviceGetMemoryInfo_v2", FirstOf(_second, _first), emits)]
+    return [Read("nvmlDeviceGetMemoryInfo_v2", reading, emits)]
 
 
 _RATED = range(NVML_DEVICE_ARCH_PASCAL, NVML_DEVICE_ARCH_BLACKWELL + 1)

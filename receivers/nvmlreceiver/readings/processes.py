@@ -8,9 +8,11 @@ from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.processes.listing import Listing
 from nvmlreceiver.processes.liveness import Proc
 from nvmlreceiver.processes.reading import FUNCTIONS, Processes
+from nvmlreceiver.readings.memory import MemoryReading
 from otelgpu.scraping.table import AnyEmit, Batched, Emit, EmitEach, Field, Point, Read, Row
 from otelgpu.semconv.attributes import HW_GPU_PROCESS_TYPE, PROCESS_PID
 from otelgpu.semconv.metrics import (
+    HW_GPU_MEMORY_UNATTRIBUTED,
     HW_GPU_PROCESS_COUNT,
     PROCESS_GPU_MEMORY_USAGE,
     PROCESS_GPU_UTILIZATION,
@@ -37,16 +39,34 @@ class ProcessRows:
         self._proc = proc
         self._time_ns = time_ns
 
-    def gpu(self) -> list[Row[NvmlDevice]]:
-        """Return the rows for a GPU that is not in MIG mode."""
+    def gpu(self, memory: MemoryReading) -> list[Row[NvmlDevice]]:
+        """Return the rows for a GPU that is not in MIG mode; they follow those of its memory."""
         processes = Processes(self._proc, self._time_ns)
         source = "nvmlDeviceGetProcessesUtilizationInfo"
         emits = [EmitEach(PROCESS_GPU_UTILIZATION, lambda points: points)]
-        return [_lists(processes), Read(source, processes.utilization, emits)]
+        return [
+            _lists(processes),
+            Read(source, processes.utilization, emits),
+            _unattributed(processes, memory),
+        ]
 
-    def instance(self) -> list[Row[NvmlDevice]]:
-        """Return the rows for a MIG instance: the driver has no utilization in MIG mode."""
-        return [_lists(Processes(self._proc, self._time_ns))]
+    def instance(self, memory: MemoryReading | None) -> list[Row[NvmlDevice]]:
+        """Return the rows for a MIG instance: the driver has no utilization in MIG mode.
+
+        ``memory`` is that of its GPU instance, None where other compute instances share it.
+        """
+        processes = Processes(self._proc, self._time_ns)
+        rows = [_lists(processes)]
+        return rows if memory is None else [*rows, _unattributed(processes, memory)]
+
+
+def _unattributed(processes: Processes, memory: MemoryReading) -> Row[NvmlDevice]:
+    # No call: both have been read in this cycle, so they are of the same moment, nearly.
+    return Read(
+        "nvmlDeviceGetMemoryInfo_v2 less the lists of processes",
+        lambda _: processes.unattributed(memory.take_used()),
+        [Emit(HW_GPU_MEMORY_UNATTRIBUTED, lambda size: size)],
+    )
 
 
 def _lists(processes: Processes) -> Row[NvmlDevice]:

@@ -4,7 +4,7 @@ import logging
 import os
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
@@ -21,6 +21,7 @@ from otelgpu.points.metric import Instrument
 from otelgpu.points.resource import Resource
 from otelgpu.points.sdk import to_metrics_data
 from otelgpu.points.stream import Stream, Streams
+from otelgpu.scraping.support import DeviceSupport
 from otelgpu.semconv.metrics import OTELGPU_SCRAPE_DROPPED
 from otelgpu.telemetry.component import ComponentTelemetry
 from otelgpu.testing import check_points
@@ -72,6 +73,10 @@ class Receiver:
         """Read all once, ``after`` seconds later by the receiver's clock."""
         self.clock.now += after
         return self._scraper.scrape()
+
+    def support(self) -> Sequence[DeviceSupport]:
+        """What each device gave, and why it did not give the rest."""
+        return self._scraper.support()
 
     def release(self) -> None:
         """Let go of the driver from the next scrape on."""
