@@ -44,7 +44,8 @@ class Proc:
     def shows_all(self) -> bool:
         """Tell whether a process that is not seen is dead; said once where it is not."""
         # Process 1 is always there. It is hidden from us by the mount option hidepid.
-        if (self._root != _DEFAULT or self._is_the_hosts()) and self.has(1):
+        mine = self._root == _DEFAULT and not self._is_the_hosts()
+        if not mine and (self._root / "1").is_dir():
             return True
         if not self._told:
             self._told = True
