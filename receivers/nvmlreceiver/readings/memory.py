@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from attrs import frozen
@@ -115,7 +116,9 @@ class MemoryReading:
         """
         self._used = None
         found: Memory = self._read(device)
-        self._used = found.used
+        # Drivers before 510 do not tell it.
+        with suppress(UnsupportedError):
+            self._used = found.used
         return found
 
     def take_used(self) -> int | None:
