@@ -21,9 +21,6 @@ class Deaths(Protocol):
     def is_dead(self, pid: int) -> bool:
         """Tell whether a process is known to be gone."""
 
-    def sees_all(self) -> bool:
-        """Tell whether every process of the host can be seen."""
-
 
 @frozen
 class Listing:

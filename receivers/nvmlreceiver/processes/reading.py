@@ -76,17 +76,20 @@ class Processes:
         pids = {pid for listing in listings.values() for pid, _ in listing.memory}
         complete = bool(records) and refused
         self._listed = _Listed(frozenset(pids), complete, look)
-        self._accounted = _accounted(listings, look) if complete else None
+        self._accounted = _accounted(listings) if complete else None
         return [failed[kind] if kind in failed else listings[kind] for kind in kinds]
 
     def unattributed(self, used: int | None) -> int:
         """Return the bytes of the used ones that no process of this cycle's lists accounts for.
 
         Raises:
-            ReadError: not all processes can be seen, or the memory of one is not known
-                (``not_all_listed``); the used memory is not known (``absent``).
+            UnsupportedError: we cannot see all processes of the host.
+            ReadError: the memory of a process is not known (``not_all_listed``), or the used memory
+                is not (``absent``).
 
         """
+        if not self._proc.look().sees_all():
+            raise UnsupportedError("not all processes of the host can be seen: hostPID, or proc")
         accounted, self._accounted = self._accounted, None
         if accounted is None:
             raise ReadError("not_all_listed", "not every process and its memory is known")
@@ -150,10 +153,8 @@ class Processes:
         return listed or _Listed(frozenset(), False, self._proc.look())
 
 
-def _accounted(listings: Mapping[str, Listing], deaths: Deaths) -> int | None:
+def _accounted(listings: Mapping[str, Listing]) -> int | None:
     """Return the bytes that living processes hold, None where not all are known."""
-    if not deaths.sees_all():
-        return None
     total = 0
     for listing in listings.values():
         if any(refusal.reason != "dead_process" for refusal in listing.refusals):

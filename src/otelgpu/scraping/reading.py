@@ -18,8 +18,6 @@ D = TypeVar("D")
 
 RETRIES = 1
 """Values, of those that a device did not have, that one cycle asks for again."""
-PATIENCE = 120.0
-"""Seconds by which such values wait for a cycle in which no slow row is due."""
 EARLY = 0.05
 """Share of its cadence by which a row may be read early: ticks jitter, and half a tick too late
 would be a whole interval."""
@@ -35,9 +33,9 @@ class _Row:
         self.slots = slots
         self.due = float("-inf")
 
-    def wanted(self, again: float, retries: int) -> list[Slot]:
-        """Return what to ask for; ``again`` is when what was not there must have been due."""
-        late = [s for s in self.slots if s.given_up and again >= s.due][:retries]
+    def wanted(self, now: float, retries: int) -> list[Slot]:
+        """Return what to ask for, of what was not there at most ``retries`` that are due."""
+        late = [s for s in self.slots if s.given_up and now >= s.due][:retries]
         return [s for s in self.slots if not s.given_up or s in late]
 
     def ask(self, device: Any, slots: Sequence[Slot]) -> Sequence[Any]:
@@ -125,12 +123,11 @@ class DeviceReading(Generic[D]):
         """
         now = self._clock()
         asked = answered = False
-        busy = any(row.row.every and row.is_due(now) for row in self._rows)
         turns = self._turns(now)
-        again, retries = now - PATIENCE if busy else now, RETRIES
+        retries = RETRIES
         for row in self._rows:
             wait = turns <= 0 and row.may_wait(now)
-            if row.is_due(now) and not wait and (wanted := row.wanted(again, retries)):
+            if row.is_due(now) and not wait and (wanted := row.wanted(now, retries)):
                 asked = True
                 turns -= 0 < row.row.every < ONCE
                 retries -= sum(slot.given_up for slot in wanted)
