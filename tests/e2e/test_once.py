@@ -20,7 +20,7 @@ GPUS = 8
 
 
 @pytest.mark.parametrize(
-    ("profile", "metrics", "series"), [("minimal", 9, 25), ("standard", 25, 90), ("full", 30, 130)]
+    ("profile", "metrics", "series"), [("minimal", 9, 25), ("standard", 32, 95), ("full", 45, 125)]
 )
 def test_one_document_of_eight_gpus(
     profile: str, metrics: int, series: int, fake: FakeNvml, tmp_path: Path
@@ -45,6 +45,8 @@ def test_one_document_of_eight_gpus(
     assert_points(from_otlp(request))
     found = list(points([request]))
     assert len({p.metric for p in found}) >= metrics
-    by_device = Counter(p.attributes["hw.id"] for p in found)
+    # The bound is a GPU's own; each process adds its series.
+    own = [p for p in found if not p.metric.startswith("process.")]
+    by_device = Counter(p.attributes["hw.id"] for p in own)
     assert len(by_device) == GPUS
     assert max(by_device.values()) <= series

@@ -69,13 +69,14 @@ class Watch:
         self._log = logger
         self._session: _Session | None = None
         self._thread: threading.Thread | None = None
+        self._closed = False
         self._refused_in = 0
         self.refused: UnsupportedError | None = None
         """Why the driver tells no events, None if it does."""
 
     def attach(self, devices: Sequence[NvmlDevice]) -> None:
         """Listen to these GPUs; cheap where that is the case already. Never fails."""
-        if not devices:
+        if not devices or self._closed:
             return
         binding, number = devices[0].nvml, devices[0].session
         if self._session is not None and self._session.number != number:
@@ -112,7 +113,8 @@ class Watch:
         return True
 
     def shutdown(self) -> None:
-        """Let the thread come out of NVML and end, without waiting for it."""
+        """Let the thread come out of NVML and end, without waiting for it; also one begun since."""
+        self._closed = True
         self._end()
 
     def _end(self) -> threading.Thread | None:
@@ -166,7 +168,7 @@ class Watch:
 
     def _run(self, session: _Session) -> None:
         rest = _BACKOFF
-        while not session.ending.is_set():
+        while not session.ending.is_set() and not self._closed:
             failed = self._take(session)
             self._hub.tick()
             if failed is None:

@@ -14,6 +14,11 @@ class ReadError(Exception):
         super().__init__(detail or reason)
         self.reason = reason
 
+    def bare(self) -> ReadError:
+        """Return it without how it came about: that would keep all frames and what they hold."""
+        self.__cause__ = self.__context__ = None
+        return self.with_traceback(None)
+
 
 class UnsupportedError(ReadError):
     """The device does not have this value; asked again only rarely."""

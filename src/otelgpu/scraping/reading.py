@@ -132,7 +132,7 @@ class DeviceReading(Generic[D]):
                 turns -= 0 < row.row.every < ONCE
                 retries -= sum(slot.given_up for slot in wanted)
                 try:
-                    results = row.ask(device, wanted)
+                    results = [_bare(result) for result in row.ask(device, wanted)]
                 except TargetLostError as error:
                     self._lose(row, error, drop)
                     raise
@@ -210,6 +210,10 @@ class DeviceReading(Generic[D]):
     def description(self) -> Readings:
         """Return what describes the device and stays true when it no longer answers."""
         return [r for row in self._rows if row.describes for s in row.slots for r in s.kept]
+
+
+def _bare(result: Any) -> Any:
+    return result.bare() if isinstance(result, ReadError) else result
 
 
 def _fields(row: Batched[Any, Any]) -> list[tuple[Any, Sequence[AnyEmit]]]:

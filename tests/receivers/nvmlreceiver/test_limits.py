@@ -101,7 +101,7 @@ def test_levels_of_a_gpu_in_mig_mode(fake: FakeNvml, receiver: Make) -> None:
     readings = one.scrape(after=10)
     # Each compute instance has its own of the 132 units, of which the first GPU tells none.
     assert by_level(readings, UNITS) == {"MIG": [48, 16, 16], "GPU": [132]}
-    assert len(by_level(readings, BANDWIDTH)["GPU"]) == 1
+    assert len(by_level(readings, BANDWIDTH)["GPU"]) == 2
     assert by_level(readings, BANDWIDTH).keys() == {"GPU"}
     assert by_level(readings, PEAK).keys() == {"GPU"}
     assert by_level(readings, "hw.gpu.memory.repair_bank.count").keys() == {"GPU"}
