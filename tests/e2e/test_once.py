@@ -20,7 +20,7 @@ GPUS = 8
 
 
 @pytest.mark.parametrize(
-    ("profile", "metrics", "series"), [("minimal", 9, 25), ("standard", 32, 95), ("full", 45, 125)]
+    ("profile", "metrics", "series"), [("minimal", 9, 25), ("standard", 32, 90), ("full", 45, 120)]
 )
 def test_one_document_of_eight_gpus(
     profile: str, metrics: int, series: int, fake: FakeNvml, tmp_path: Path

@@ -9,7 +9,6 @@ from nvmlreceiver.calls import MINUTE, Call, FirstOf, call
 from nvmlreceiver.device import NvmlDevice
 from nvmlreceiver.fields import field
 from nvmlreceiver.nvml import (
-    NVML_CLOCK_GRAPHICS,
     NVML_CLOCK_MEM,
     NVML_CLOCK_SM,
     NVML_CLOCK_VIDEO,
@@ -50,11 +49,12 @@ from otelgpu.semconv.metrics import (
 )
 
 _DOMAINS = {
-    NVML_CLOCK_GRAPHICS: HwGpuClockDomain.GRAPHICS,
     NVML_CLOCK_SM: HwGpuClockDomain.SM,
     NVML_CLOCK_MEM: HwGpuClockDomain.MEMORY,
     NVML_CLOCK_VIDEO: HwGpuClockDomain.VIDEO,
 }
+"""As DCGM has them. The graphics domain runs at the SM's clock since Kepler: a call and a series
+that tell nothing."""
 
 _REASONS: Mapping[int, str] = {
     nvmlClocksEventReasonSwPowerCap: HwGpuThrottleReason.POWER_SW_CAP,
