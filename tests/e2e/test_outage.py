@@ -3,34 +3,27 @@
 import time
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from tests.e2e.agent import AgentProcess, configuration
+from tests.e2e.outage import OUTAGE_S, Outage
 from tests.e2e.points import Received, points
-from tests.fakes.nvml_fake import FakeNvml
-from tests.peers.collector import Collector
+from tests.peers.collector import require_collector
 
 pytestmark = pytest.mark.peer
-OUTAGE_S = 60.0
 
 
 @pytest.mark.timeout(180)
-def test_collector_away_for_a_minute(fake: FakeNvml, collector: Collector, tmp_path: Path) -> None:
-    fake.configure(gpus=8)
-    receiver = {"collection_interval": "1s"}
-    retry = {"initial_interval": "200ms", "max_interval": "2s"}
-    config = configuration(collector.http_endpoint, receiver, retry_on_failure=retry)
-    with AgentProcess(tmp_path, config, fake.environment) as agent:
-        collector.wait_for(lambda c: bool(c.received()), 30)
-        collector.stop()
-        away = time.monotonic()
-        agent.wait_for(lambda: agent.state("otlp_http")["state"] == "exporter.unreachable", 20)
-        assert agent.ready()[0] == 503
-        agent.wait_for(lambda: time.monotonic() - away >= OUTAGE_S, OUTAGE_S + 5)
-        collector.start()
-        agent.wait_for(lambda: agent.state("otlp_http")["state"] == "ok", 20)
-        status, _ = agent.terminate(15)
+def test_collector_away_for_a_minute(long_outage: Outage | None) -> None:
+    if long_outage is None:
+        require_collector()
+    assert long_outage is not None
+    agent, collector, away = long_outage.agent, long_outage.collector, long_outage.since
+    agent.wait_for(lambda: agent.state("otlp_http")["state"] == "exporter.unreachable", 20)
+    assert agent.ready()[0] == 503
+    agent.wait_for(lambda: time.monotonic() - away >= OUTAGE_S, OUTAGE_S + 5)
+    collector.start()
+    agent.wait_for(lambda: agent.state("otlp_http")["state"] == "ok", 20)
+    status, _ = agent.terminate(15)
     assert status == 0
     received = list(points(collector.received()))
     _no_cycle_is_missing(received)
