@@ -82,6 +82,11 @@ class Watch:
         if self._session is not None and self._session.number != number:
             # NVML was closed behind our back: the set of before is invalid.
             self._end()
+            self._session = None
+        elif self._thread is not None and not self._thread.is_alive():
+            # It came out late, or ended by itself: without another one faults would go unheard.
+            self._thread = None
+            self._free()
         if self._session is None:
             self._session = self._open(binding, number)
         if self._session is None:
@@ -107,10 +112,13 @@ class Watch:
                 # It frees nothing that somebody else uses: it is asked again at the next try.
                 self._thread = thread
                 return False
+        self._free()
+        return True
+
+    def _free(self) -> None:
         session, self._session = self._session, None
         if session is not None:
             self._quiet(session.binding.aside, "nvmlEventSetFree", session.events)
-        return True
 
     def shutdown(self) -> None:
         """Let the thread come out of NVML and end, without waiting for it; also one begun since."""

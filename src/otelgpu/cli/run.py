@@ -46,8 +46,12 @@ def run(files: tuple[Path, ...]) -> int:
     log.info("stopping")
     agent.stop()
     if not wakeups.stop:
-        # If that fails, whoever supervises the agent starts it: the same, but for the id.
-        execute(restarts.environment(os.environ))
+        try:
+            execute(restarts.environment(os.environ))
+        except OSError as error:
+            # Whoever supervises the agent starts it: the same, but for the process id.
+            log.error("cannot execute anew: %s", error)  # noqa: TRY400 - its words say it all
+            return 1
     return 0
 
 

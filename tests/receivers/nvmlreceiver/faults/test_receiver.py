@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
@@ -172,9 +173,21 @@ def test_a_wait_that_fails_is_no_hot_loop(fake: FakeNvml, receiver: Make) -> Non
     one = receiver()
     one.scrape()
     until(lambda: fake.calls().get("nvmlEventSetWait_v2", 0) >= 1)
-    time.sleep(0.3)
-    assert fake.calls()["nvmlEventSetWait_v2"] <= 2
+    began = time.monotonic()
+    until(lambda: fake.calls()["nvmlEventSetWait_v2"] >= 2)
+    assert time.monotonic() - began > 0.5
     fake.configure(gpus=1, xid="0:31")
+    until(lambda: codes(one) == [31])
+
+
+def test_a_thread_that_ended_is_followed_by_another(fake: FakeNvml, receiver: Make) -> None:
+    """It may come out of the driver late, or find NVML closed by others: faults must be heard."""
+    fake.configure("error.nvmlEventSetWait_v2=UNINITIALIZED", gpus=1)
+    one = receiver()
+    one.scrape()
+    until(lambda: not any(t.name == "nvml events" for t in threading.enumerate()))
+    fake.configure(gpus=1, xid="0:31")
+    one.scrape(after=61)
     until(lambda: codes(one) == [31])
 
 
